@@ -1,0 +1,144 @@
+# Needs Go, make and git; every other program is built at a pinned version by
+# hack/build-tool.sh when a target first needs it, and cached for the whole machine.
+
+SHELL = /usr/bin/env bash -o pipefail
+.SHELLFLAGS = -ec
+.DEFAULT_GOAL := help
+
+# Where everything that is built or reported goes.
+DIST := dist
+# Stamped into the manager, which writes it into every document.
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# The image that docker-build makes and deploy runs.
+IMG ?= controller:latest
+# The client for the cluster of the current context.
+KUBECTL ?= kubectl
+CONTAINER_TOOL ?= docker
+# What the test and bench targets look at, and further flags for go test.
+PKGS ?= ./...
+TEST_FLAGS ?=
+# How many packages are tested at once: the cores, at most 4, as each control plane needs one.
+TEST_PARALLEL ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
+# The race detector needs a C compiler; set RACE= to go without.
+RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+# How long each fuzz target runs.
+FUZZTIME ?= 10s
+# DEMO_ONCE=1 ends the demo after its checks.
+DEMO_ONCE ?=
+# Arguments for the manager that make run starts.
+ARGS ?= --leader-elect=false
+
+LDFLAGS = -s -w -X main.version=$(VERSION)
+GO_DIRS = api cmd hack internal test
+
+# Each is built when a recipe asks for it, never when this file is read.
+CONTROLLER_GEN = hack/build-tool.sh tools sigs.k8s.io/controller-tools/cmd/controller-gen
+GOLANGCI_LINT = hack/build-tool.sh golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+##@ General
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*## "; print "Usage: make \033[36m<target>\033[0m [VARIABLE=value]"} \
+		/^[a-zA-Z0-9_-]+:.*## / {printf "  \033[36m%-18s\033[0m %s\n", $$1, $$2} \
+		/^##@ / {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' Makefile
+
+.PHONY: demo
+demo: build ## Show the inventory of config/samples/demo on a local control plane. DEMO_ONCE=1 ends after the checks.
+	@assets="$$(hack/controlplane.sh)" && \
+		KUBEBUILDER_ASSETS="$$assets" go run ./test/demo $(if $(filter 1,$(DEMO_ONCE)),--once)
+
+##@ Development
+
+.PHONY: generate
+generate: ## Write the deep-copy functions of the API types.
+	@tool="$$($(CONTROLLER_GEN))" && "$$tool" object:headerFile=hack/boilerplate.go.txt paths=./api/...
+
+.PHONY: manifests
+manifests: ## Write the CRDs and the manager's ClusterRole from the markers in the code.
+	@tool="$$($(CONTROLLER_GEN))" && \
+		"$$tool" crd paths=./api/... output:crd:dir=config/crd/bases && \
+		"$$tool" rbac:roleName=manager-role paths=./internal/... output:rbac:dir=config/rbac
+
+.PHONY: fmt
+fmt: ## Format the Go code.
+	@gofmt -s -w $(GO_DIRS)
+
+.PHONY: vet
+vet: ## Run go vet.
+	@go vet ./...
+
+##@ Checks
+
+.PHONY: lint
+lint: verify-generated verify-fmt vet ## Check generated files and format, then run go vet and golangci-lint.
+	@tool="$$($(GOLANGCI_LINT))" && "$$tool" run
+
+.PHONY: verify-fmt
+verify-fmt: ## Fail when a Go file is not formatted.
+	@files="$$(gofmt -s -l $(GO_DIRS))" && \
+		if [ -n "$$files" ]; then printf 'not formatted (run make fmt):\n%s\n' "$$files"; exit 1; fi
+
+.PHONY: verify-generated
+verify-generated: ## Fail when a generated file is out of date. Changes nothing.
+	@tool="$$($(CONTROLLER_GEN))" && hack/verify-generated.sh "$$tool"
+
+.PHONY: test
+test: ## Run every test, on a real control plane. Needs up to 30 minutes on two cores.
+	@mkdir -p $(DIST) && rm -f $(DIST)/test-summary.txt
+	@assets="$$(hack/controlplane.sh)" && \
+		KUBEBUILDER_ASSETS="$$assets" go test -json $(RACE) -count=1 -p $(TEST_PARALLEL) -timeout 25m \
+			-covermode=atomic -coverprofile=$(DIST)/coverage.out $(TEST_FLAGS) $(PKGS) 2>&1 \
+		| go run ./hack/testsummary -o $(DIST)/test-summary.txt
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no control plane.
+	@go test -short $(TEST_FLAGS) $(PKGS)
+
+.PHONY: fuzz
+fuzz: ## Run each fuzz target for FUZZTIME (default 10s).
+	@hack/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench: ## Run the benchmarks.
+	@go test -short -run '^$$' -bench . -benchmem $(TEST_FLAGS) $(PKGS)
+
+##@ Build
+
+.PHONY: build
+build: ## Build the manager as dist/bin/manager.
+	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o $(DIST)/bin/manager ./cmd/manager
+
+.PHONY: docker-build
+docker-build: ## Build the manager's image as IMG.
+	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+
+.PHONY: controlplane
+controlplane: ## Provide etcd, kube-apiserver, kubectl and kube-controller-manager; print their folder.
+	@hack/controlplane.sh
+
+.PHONY: clean
+clean: ## Remove what was built here. The machine's cache of tools stays.
+	@rm -rf $(DIST)
+
+##@ Cluster of the current context
+
+.PHONY: run
+run: ## Run the manager on this machine. ARGS are its arguments.
+	@POD_NAMESPACE="$${POD_NAMESPACE:-k8s-aibom-system}" go run -ldflags "$(LDFLAGS)" ./cmd/manager $(ARGS)
+
+.PHONY: install
+install: ## Install the CRDs.
+	$(KUBECTL) apply --server-side -k config/crd
+
+.PHONY: uninstall
+uninstall: ## Remove the CRDs and with them every AIBOM.
+	$(KUBECTL) delete --ignore-not-found -k config/crd
+
+.PHONY: deploy
+deploy: ## Install the CRDs and the manager with the image IMG.
+	$(KUBECTL) kustomize config/default | sed 's#image: controller:latest#image: $(IMG)#' | $(KUBECTL) apply --server-side -f -
+
+.PHONY: undeploy
+undeploy: ## Remove the manager, the CRDs and with them every AIBOM.
+	$(KUBECTL) delete --ignore-not-found -k config/default
