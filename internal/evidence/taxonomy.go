@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package evidence
+
+// Namespace begins the name of every property that this project puts into a document. See
+// the CycloneDX property taxonomy, https://github.com/CycloneDX/cyclonedx-property-taxonomy.
+const Namespace = "k8s-aibom:"
+
+// Names of the properties. Taxonomy describes each.
+const (
+	PropConfidence      = Namespace + "confidence"
+	PropEvidenceSource  = Namespace + "evidence:source"
+	PropEvidenceLocator = Namespace + "evidence:locator"
+
+	PropWorkloadAPIVersion = Namespace + "workload:apiVersion"
+	PropWorkloadKind       = Namespace + "workload:kind"
+	PropWorkloadNamespace  = Namespace + "workload:namespace"
+	PropWorkloadName       = Namespace + "workload:name"
+	PropWorkloadUID        = Namespace + "workload:uid"
+	PropWorkloadCategory   = Namespace + "workload:category"
+
+	PropRuntimeName    = Namespace + "runtime:name"
+	PropRuntimeVersion = Namespace + "runtime:version"
+
+	PropIdentityRole       = Namespace + "identity:role"
+	PropIdentityOrigin     = Namespace + "identity:origin"
+	PropIdentityServedName = Namespace + "identity:servedName"
+	PropIdentityUnresolved = Namespace + "identity:unresolved"
+	PropIdentitySigned     = Namespace + "identity:signed"
+
+	PropContainerName = Namespace + "container:name"
+	PropContainerTag  = Namespace + "container:tag"
+
+	PropDeviceQuantity = Namespace + "device:quantity"
+	PropVolumeSource   = Namespace + "volume:source"
+	PropVolumePath     = Namespace + "volume:path"
+
+	PropComponentsDropped = Namespace + "components:dropped"
+	PropRedactionApplied  = Namespace + "redaction:applied"
+	PropValueTruncated    = Namespace + "value:truncated"
+	PropScrapeError       = Namespace + "scrape:error"
+)
+
+// Term is a property's name and meaning. A name that ends in a placeholder such as <i> is a
+// family of names.
+type Term struct {
+	Name    string
+	On      string
+	Meaning string
+}
+
+// Taxonomy lists every property that a document can hold, for the reference in docs/ and for
+// the test that holds documents to it.
+var Taxonomy = []Term{
+	{PropConfidence, "every finding", "declared, inferred or unresolved"},
+	{PropEvidenceSource, "every finding", "the kind of place where the fact was read; once for each place"},
+	{PropEvidenceLocator, "every finding", "the path into the object that was read; once for each place, in the order of the sources"},
+	{PropWorkloadAPIVersion, "the workload", "its apiVersion"},
+	{PropWorkloadKind, "the workload", "its kind"},
+	{PropWorkloadNamespace, "the workload", "its namespace"},
+	{PropWorkloadName, "the workload", "its name"},
+	{PropWorkloadUID, "the workload", "its UID"},
+	{PropWorkloadCategory, "the workload", "inference, vectordb, agent, training or evaluation"},
+	{PropRuntimeName, "the workload", "the runtime that the summary names"},
+	{PropRuntimeVersion, "the workload", "the version of that runtime, where evidence states one"},
+	{PropIdentityRole, "models, data, containers", "what the thing is to the workload: served, called, draft, adapter, tokenizer, output, dataset, model-store, download, main or init"},
+	{PropIdentityOrigin, "models, data", "where the thing comes from: huggingface, ngc, ollama, oci, object-store, http, file or volume"},
+	{PropIdentityServedName, "models", "the name under which clients ask for the model"},
+	{PropIdentityUnresolved, "models, data", "the variable or source that holds the answer, where the identity could not be resolved"},
+	{PropIdentitySigned, "models", "true where the workload's owner declares the model as signed"},
+	{PropContainerName, "findings of one container", "the container that holds the thing; for a container image, once for each container that runs it"},
+	{PropContainerTag, "containers", "the image's tag as written"},
+	{PropDeviceQuantity, "devices", "how many one pod requests"},
+	{PropVolumeSource, "data", "the volume's source, for example persistentVolumeClaim/models"},
+	{PropVolumePath, "data", "where the volume is mounted"},
+	{PropComponentsDropped, "the workload", "how many findings were left out because the document's bound was reached"},
+	{PropRedactionApplied, "the finding or workload that held it", "the kind of credential that was removed"},
+	{PropValueTruncated, "the finding or workload that held it", "the field whose value was cut at the bound"},
+	{PropScrapeError, "the workload", "a part of the workload that could not be read"},
+}
