@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
+
+//go:embed patterns.yaml
+var patternsYAML []byte
+
+// product is one program or library that patterns.yaml describes.
+type product struct {
+	Name     string            `json:"name"`
+	Category evidence.Category `json:"category"`
+	Type     evidence.Type     `json:"type"`
+	// Images are repository paths; see matchesImage.
+	Images []string `json:"images,omitempty"`
+	// BaseImages show that the library is there, not what it is used for: they count only
+	// beside a sign of training.
+	BaseImages []string  `json:"baseImages,omitempty"`
+	Programs   []program `json:"programs,omitempty"`
+	// Packages are names of Python packages whose installation in a start script shows use.
+	Packages []string `json:"packages,omitempty"`
+	// EnvPrefixes are beginnings of environment variables that only this product reads.
+	EnvPrefixes []string `json:"envPrefixes,omitempty"`
+	// Hub is where a bare org/name is looked up.
+	Hub evidence.Origin `json:"hub,omitempty"`
+	// Dashless says that arguments of the form key=value are flags.
+	Dashless bool `json:"dashless,omitempty"`
+	// ShortFlags are single-dash flags and the long flags that they stand for.
+	ShortFlags map[string]string `json:"shortFlags,omitempty"`
+	// IgnoreFlags are flags that elsewhere name a model and here do not.
+	IgnoreFlags []string `json:"ignoreFlags,omitempty"`
+	// DatasetFlags are flags that hold datasets with this product only.
+	DatasetFlags []string `json:"datasetFlags,omitempty"`
+	// ListFlags hold key=value lists; the value names the keys that hold a model.
+	ListFlags map[string][]string `json:"listFlags,omitempty"`
+}
+
+// program is a command line that starts a product. Exactly one of Exec, Module and Script
+// is set.
+type program struct {
+	// Exec is the program's name; Sub are the subcommands that must follow it.
+	Exec string   `json:"exec,omitempty"`
+	Sub  []string `json:"sub,omitempty"`
+	// Module is a Python module run with -m, or a parent of it.
+	Module string `json:"module,omitempty"`
+	// Script is the file name of a Python script.
+	Script string `json:"script,omitempty"`
+	// Positional says what the first positional argument is: model or nothing.
+	Positional string `json:"positional,omitempty"`
+	// Download says that the program fetches a model instead of running it.
+	Download bool `json:"download,omitempty"`
+}
+
+// service is a hosted model API.
+type service struct {
+	Name string `json:"name"`
+	// Keys are environment variables whose presence shows that the API is called.
+	Keys []string `json:"keys,omitempty"`
+	// BaseURLs are environment variables that hold the API's address.
+	BaseURLs []string `json:"baseURLs,omitempty"`
+	// Hosts are the API's own host names; one that begins with a dot or a dash is an ending.
+	Hosts []string `json:"hosts,omitempty"`
+}
+
+// table is all of patterns.yaml.
+type table struct {
+	Products []product `json:"products"`
+	Services []service `json:"services"`
+	// ModelFlags and ModelEnv map flags (without dashes, in kebab case) and environment
+	// variables to the role of what they hold; DatasetFlags and DatasetEnv hold datasets.
+	ModelFlags   map[string]evidence.Role `json:"modelFlags"`
+	ModelEnv     map[string]evidence.Role `json:"modelEnv"`
+	DatasetFlags []string                 `json:"datasetFlags"`
+	DatasetEnv   []string                 `json:"datasetEnv"`
+	// ServedNameFlags and ServedNameEnv hold the name under which clients ask for the model.
+	ServedNameFlags []string `json:"servedNameFlags"`
+	ServedNameEnv   []string `json:"servedNameEnv"`
+	RevisionFlags   []string `json:"revisionFlags"`
+	// ModelPaths are mount paths at or below which volumes hold models; DatasetPaths the same
+	// for datasets.
+	ModelPaths   []string `json:"modelPaths"`
+	DatasetPaths []string `json:"datasetPaths"`
+	// Accelerators are extended resources; a trailing * stands for any ending.
+	Accelerators []string `json:"accelerators"`
+	// HubTokens are environment variables that hold a model hub's credential.
+	HubTokens []string `json:"hubTokens"`
+	// TrainingScripts are beginnings of the file names of training scripts.
+	TrainingScripts []string `json:"trainingScripts"`
+	// Endpoints are environment variables that hold the address of a model server.
+	Endpoints []string `json:"endpoints"`
+	// Wrappers are programs that run the program that follows them.
+	Wrappers []wrapper `json:"wrappers"`
+}
+
+// wrapper runs the command that follows its own flags and words.
+type wrapper struct {
+	Exec string   `json:"exec"`
+	Sub  []string `json:"sub,omitempty"`
+	// ValueFlags take the next word; Words is how many positional words come first.
+	ValueFlags []string `json:"valueFlags,omitempty"`
+	Words      int      `json:"words,omitempty"`
+}
+
+var patterns = mustParse(patternsYAML)
+
+// index answers the questions that are asked for every container.
+var index = newLookup(patterns)
+
+func mustParse(data []byte) *table {
+	t := &table{}
+	if err := yaml.UnmarshalStrict(data, t); err != nil {
+		panic(fmt.Sprintf("the compiled patterns.yaml is malformed: %v", err))
+	}
+	return t
+}
+
+type lookup struct {
+	datasetFlags, servedNameFlags, revisionFlags map[string]bool
+	datasetEnv, servedNameEnv, hubTokens         map[string]bool
+	endpoints                                    map[string]bool
+	serviceKeys, serviceURLs                     map[string]*service
+	packages                                     map[string]*product
+	wrappers                                     map[string]*wrapper
+}
+
+func newLookup(t *table) *lookup {
+	l := &lookup{
+		datasetFlags: set(t.DatasetFlags), servedNameFlags: set(t.ServedNameFlags), revisionFlags: set(t.RevisionFlags),
+		datasetEnv: set(t.DatasetEnv), servedNameEnv: set(t.ServedNameEnv), hubTokens: set(t.HubTokens),
+		endpoints:   set(t.Endpoints),
+		serviceKeys: map[string]*service{}, serviceURLs: map[string]*service{},
+		packages: map[string]*product{}, wrappers: map[string]*wrapper{},
+	}
+	for i := range t.Services {
+		s := &t.Services[i]
+		for _, k := range s.Keys {
+			l.serviceKeys[k] = s
+		}
+		for _, u := range s.BaseURLs {
+			l.serviceURLs[u] = s
+		}
+	}
+	for i := range t.Products {
+		for _, name := range t.Products[i].Packages {
+			l.packages[name] = &t.Products[i]
+		}
+	}
+	for i := range t.Wrappers {
+		l.wrappers[t.Wrappers[i].Exec] = &t.Wrappers[i]
+	}
+	return l
+}
+
+func set(items []string) map[string]bool {
+	m := make(map[string]bool, len(items))
+	for _, item := range items {
+		m[item] = true
+	}
+	return m
+}
+
+// flagName is a flag without dashes and in kebab case, as patterns.yaml spells it.
+func flagName(s string) string {
+	return strings.ReplaceAll(strings.TrimLeft(s, "-"), "_", "-")
+}
