@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+)
+
+// options are the flags and the downward API's environment.
+type options struct {
+	metricsAddress string
+	metricsSecure  bool
+	metricsCertDir string
+	probeAddress   string
+	leaderElect    bool
+	leaseDuration  time.Duration
+	logLevel       string
+	logFormat      string
+	showVersion    bool
+
+	// podName and podNamespace come from POD_NAME and POD_NAMESPACE.
+	podName      string
+	podNamespace string
+}
+
+func parseOptions(program string, args []string, getenv func(string) string, out io.Writer) (options, error) {
+	o := options{podName: getenv("POD_NAME"), podNamespace: getenv("POD_NAMESPACE")}
+	fs := flag.NewFlagSet(program, flag.ContinueOnError)
+	fs.SetOutput(out)
+	fs.Usage = func() {
+		fmt.Fprintf(out, "Usage: %s [flags]\n\n"+
+			"Keeps an AIBOM for every AI workload in the opted-in namespaces. POD_NAME and\n"+
+			"POD_NAMESPACE name the controller's own pod; the Deployment sets them.\n\nFlags:\n", program)
+		fs.PrintDefaults()
+	}
+	fs.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "The `address` that metrics are served on; 0 turns them off.")
+	fs.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics over HTTPS and ask the API server who may read them.")
+	fs.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "The `folder` with tls.crt and tls.key for metrics; empty for a self-signed certificate.")
+	fs.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "The `address` that /healthz and /readyz are served on; 0 turns them off.")
+	fs.BoolVar(&o.leaderElect, "leader-elect", false, "Let one of several replicas work at a time.")
+	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "How long a standby waits before it takes over.")
+	fs.StringVar(&o.logLevel, "log-level", "info", "error, info or debug, until the configuration says otherwise.")
+	fs.StringVar(&o.logFormat, "log-format", "json", "json or text.")
+	fs.BoolVar(&o.showVersion, "version", false, "Print the version and exit.")
+	config.RegisterFlags(fs)
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if fs.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q; see %s --help", fs.Arg(0), program)
+	}
+	return o, o.validate()
+}
+
+func (o options) validate() error {
+	var errs []error
+	if _, ok := logLevels[o.logLevel]; !ok {
+		errs = append(errs, fmt.Errorf("--log-level is %q, want error, info or debug", o.logLevel))
+	}
+	if o.logFormat != "json" && o.logFormat != "text" {
+		errs = append(errs, fmt.Errorf("--log-format is %q, want json or text", o.logFormat))
+	}
+	if o.leaderElect && o.podNamespace == "" {
+		errs = append(errs, errors.New("--leader-elect needs POD_NAMESPACE: the lease lies in the controller's namespace"))
+	}
+	if o.leaseDuration < 3*time.Second {
+		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration is %s, want at least 3s", o.leaseDuration))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/zapr"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/internal/bom"
+	"github.com/k8s-aibom/k8s-aibom/internal/controller"
+	"github.com/k8s-aibom/k8s-aibom/internal/settings"
+)
+
+// leaseName names the Lease of leader election.
+const leaseName = "k8s-aibom.k8saibom.dev"
+
+// newLogger makes the logger and a function that changes its level.
+func newLogger(o options) (logr.Logger, func(string)) {
+	level := zap.NewAtomicLevel()
+	setLevel := func(name string) {
+		if v, ok := logLevels[name]; ok {
+			level.SetLevel(zapcore.Level(-v))
+		}
+	}
+	setLevel(o.logLevel)
+	encoding := zap.NewProductionEncoderConfig()
+	encoding.EncodeTime = zapcore.ISO8601TimeEncoder
+	encoder := zapcore.NewJSONEncoder(encoding)
+	if o.logFormat == "text" {
+		encoder = zapcore.NewConsoleEncoder(encoding)
+	}
+	core := zapcore.NewCore(encoder, zapcore.Lock(os.Stderr), level)
+	return zapr.NewLogger(zap.New(core)), setLevel
+}
+
+// run builds the manager from the options and runs it until ctx is done.
+func run(ctx context.Context, o options, logger logr.Logger, setLevel func(string)) error {
+	restConfig, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("finding the API server (use --kubeconfig outside a cluster): %w", err)
+	}
+	restConfig.UserAgent = "k8s-aibom/" + version
+	mgr, err := ctrl.NewManager(restConfig, managerOptions(o, logger))
+	if err != nil {
+		return err
+	}
+	store := settings.NewStore()
+	if err := (&controller.ConfigReconciler{
+		Client:    mgr.GetClient(),
+		Secrets:   mgr.GetAPIReader(),
+		Namespace: o.podNamespace,
+		Store:     store,
+		Recorder:  mgr.GetEventRecorder("k8s-aibom"),
+		LogLevel:  setLevel,
+	}).SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the controller of AIBOMControllerConfig: %w", err)
+	}
+	if err := controller.SetupWorkloads(ctx, mgr, controller.Options{
+		Settings: store,
+		Tool:     bom.Tool{Name: "k8s-aibom", Vendor: "k8s-aibom", Version: version},
+		Clock:    clock.RealClock{},
+	}); err != nil {
+		return err
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	if err := mgr.AddReadyzCheck("informers", controller.OwnInformersSynced(mgr.GetCache())); err != nil {
+		return err
+	}
+	logger.Info("Starting", "version", version, "pod", o.podName, "namespace", o.podNamespace)
+	return mgr.Start(ctx)
+}
+
+func managerOptions(o options, logger logr.Logger) ctrl.Options {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			panic(err) // the types are compiled in: they register or the program is broken
+		}
+	}
+	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.metricsSecure, CertDir: o.metricsCertDir}
+	if o.metricsSecure {
+		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return ctrl.Options{
+		Scheme: scheme,
+		Logger: logger,
+		Cache: cache.Options{
+			ByObject:         controller.CacheByObject(),
+			DefaultTransform: cache.TransformStripManagedFields(),
+		},
+		Client: client.Options{Cache: &client.CacheOptions{
+			// A reconcile right after a write must not act on the state before it.
+			EnableReadYourWritesConsistency: ptr.To(true),
+		}},
+		Metrics:                       metrics,
+		HealthProbeBindAddress:        o.probeAddress,
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              leaseName,
+		LeaderElectionNamespace:       o.podNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &o.leaseDuration,
+		RenewDeadline:                 ptr.To(o.leaseDuration * 2 / 3),
+		RetryPeriod:                   ptr.To(o.leaseDuration / 8),
+	}
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package controller holds the reconcilers: one for each workload kind, which keeps the
+// kind's AIBOMs, and one for the configuration.
+package controller
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/internal/bom"
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/internal/ownership"
+	"github.com/k8s-aibom/k8s-aibom/internal/scrape"
+	"github.com/k8s-aibom/k8s-aibom/internal/settings"
+)
+
+// DefaultRetry is how long a write that lost a race is left alone.
+const DefaultRetry = time.Second
+
+// WorkloadReconciler keeps the AIBOM of each workload of one kind. It reads from a cache
+// only; the API server sees a request when something has to be written.
+type WorkloadReconciler struct {
+	// Kind is the kind.
+	Kind kinds.Kind
+	// NewObject returns an empty object of the kind, as the cache holds it.
+	NewObject func() client.Object
+	// NewList returns an empty list of the kind.
+	NewList func() client.ObjectList
+	// Scrape reads a workload.
+	Scrape ScrapeFunc
+	// Client reads from the cache, sees its own writes there, and writes.
+	Client client.Client
+	// Settings hold the configuration; nothing is done before it was loaded once.
+	Settings *settings.Store
+	// Recorder tells about workloads that cannot be read.
+	Recorder events.EventRecorder
+	// Tool is the program that signs documents as their maker.
+	Tool bom.Tool
+	// Clock gives the time for documents and conditions.
+	Clock clock.PassiveClock
+	// Retry is how long a write that lost a race is left alone; DefaultRetry when 0.
+	Retry time.Duration
+}
+
+// +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets;daemonsets;replicasets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=batch,resources=jobs;cronjobs,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods;namespaces,verbs=get;list;watch
+// +kubebuilder:rbac:groups=aibom.k8saibom.dev,resources=aiboms,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=aibom.k8saibom.dev,resources=aiboms/status,verbs=patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile brings one workload's AIBOM up to date.
+func (r *WorkloadReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	select {
+	case <-r.Settings.Loaded():
+	case <-ctx.Done():
+		return ctrl.Result{}, ctx.Err()
+	}
+	workload := r.NewObject()
+	err := r.Client.Get(ctx, req.NamespacedName, workload)
+	if apierrors.IsNotFound(err) {
+		return ctrl.Result{}, r.removeOrphan(ctx, req)
+	}
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("reading %s %s: %w", r.Kind.GVK.Kind, req, err)
+	}
+	if !workload.GetDeletionTimestamp().IsZero() {
+		return ctrl.Result{}, nil // its AIBOM goes with it, by garbage collection
+	}
+
+	ended, err := r.reconcile(ctx, workload, r.Settings.Load())
+	if lostRace(err) {
+		log.FromContext(ctx).V(1).Info("Somebody else wrote first, looking again", "cause", err.Error())
+		return ctrl.Result{RequeueAfter: r.retry()}, nil
+	}
+	if err != nil {
+		ended = outcomeFailed
+	}
+	outcomes.WithLabelValues(r.Kind.GVK.Kind, string(ended)).Inc()
+	return ctrl.Result{}, err
+}
+
+func (r *WorkloadReconciler) retry() time.Duration {
+	if r.Retry > 0 {
+		return r.Retry
+	}
+	return DefaultRetry
+}
+
+// lostRace says whether the write failed because the world had moved on meanwhile.
+func lostRace(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
+		apierrors.HasStatusCause(err, "NamespaceTerminating")
+}
+
+// reconcile is the pipeline: opted in, allowed, read, AI, changed, built, written.
+func (r *WorkloadReconciler) reconcile(ctx context.Context, workload client.Object, config *settings.Snapshot) (outcome, error) {
+	current, err := r.currentAIBOM(ctx, workload)
+	if err != nil {
+		return outcomeFailed, err
+	}
+	optedIn, err := r.optedIn(ctx, workload.GetNamespace(), config)
+	if err != nil {
+		return outcomeFailed, err
+	}
+	if !optedIn {
+		return outcomeNotOptedIn, r.remove(ctx, current)
+	}
+	if !config.WorkloadKinds.Allows(r.Kind.GVK.GroupKind()) {
+		return outcomeKindNotAllowed, r.remove(ctx, current)
+	}
+	if current != nil && !metav1.IsControlledBy(current, workload) {
+		// It belongs to an earlier workload of this name, or to nobody: its deletion leads
+		// back here.
+		return outcomeUnchanged, r.remove(ctx, current)
+	}
+
+	report, err := r.scrape(ctx, workload, config)
+	if err != nil {
+		return outcomeFailed, r.recordFailure(ctx, workload, current, config, v1beta1.ReasonScrapeFailed, err)
+	}
+	if report.Category == evidence.CategoryNone {
+		return outcomeNotAI, r.remove(ctx, current)
+	}
+	input := bom.Input{Report: bom.Normalize(report), SpecVersion: config.SpecVersion, Tool: r.Tool}
+	want := target{
+		workload: workload, input: input, hash: bom.InputHash(input),
+		summary: summaryOf(input.Report), config: config,
+	}
+	if want.isCurrent(r.Kind, current) {
+		return outcomeUnchanged, nil
+	}
+	return r.publish(ctx, want, current)
+}
+
+// scrape reads the workload and what its pods report.
+func (r *WorkloadReconciler) scrape(ctx context.Context, workload client.Object, config *settings.Snapshot) (evidence.Report, error) {
+	pods, err := ownership.Pods(ctx, r.Client, workload.GetNamespace(), workload.GetUID())
+	if err != nil {
+		return evidence.Report{}, err
+	}
+	return r.Scrape(workload, runningImages(pods), rulesOf(config))
+}
+
+func rulesOf(config *settings.Snapshot) scrape.Rules {
+	rules := scrape.Rules{
+		ModelEnvVarNames: config.ModelEnvVarNames,
+		ModelArgFlags:    config.ModelArgFlags,
+		ModelVolumePaths: config.ModelVolumePaths,
+	}
+	for _, p := range config.RuntimeImagePatterns {
+		rules.RuntimeImages = append(rules.RuntimeImages, scrape.ImagePattern{Runtime: p.Runtime, Pattern: p.Pattern})
+	}
+	return rules
+}
+
+func (r *WorkloadReconciler) optedIn(ctx context.Context, namespace string, config *settings.Snapshot) (bool, error) {
+	ns := namespaceMetadata()
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: namespace}, ns); err != nil {
+		// Without its namespace there is no workload for long.
+		return false, client.IgnoreNotFound(err)
+	}
+	return config.NamespaceSelector.Matches(labels.Set(ns.Labels)), nil
+}
+
+// currentAIBOM is the workload's AIBOM without its document, or nil.
+func (r *WorkloadReconciler) currentAIBOM(ctx context.Context, workload client.Object) (*v1beta1.AIBOM, error) {
+	current := &v1beta1.AIBOM{}
+	key := client.ObjectKey{Namespace: workload.GetNamespace(), Name: AIBOMName(r.Kind.GVK.Kind, workload.GetName())}
+	if err := r.Client.Get(ctx, key, current); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return current, nil
+}
+
+// remove deletes an AIBOM, if there is one that is not on its way out already.
+func (r *WorkloadReconciler) remove(ctx context.Context, current *v1beta1.AIBOM) error {
+	if current == nil || !current.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	uid := current.UID
+	err := r.Client.Delete(ctx, current, client.Preconditions{UID: &uid})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("deleting AIBOM %s: %w", client.ObjectKeyFromObject(current), err)
+	}
+	return nil
+}
+
+// removeOrphan deletes the AIBOM of a workload that is gone, where nothing owns the AIBOM
+// any more. One that still has its owner goes by garbage collection.
+func (r *WorkloadReconciler) removeOrphan(ctx context.Context, req ctrl.Request) error {
+	current := &v1beta1.AIBOM{}
+	key := client.ObjectKey{Namespace: req.Namespace, Name: AIBOMName(r.Kind.GVK.Kind, req.Name)}
+	if err := r.Client.Get(ctx, key, current); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if metav1.GetControllerOfNoCopy(current) != nil {
+		return nil
+	}
+	return r.remove(ctx, current)
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/internal/bom"
+	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/internal/ownership"
+	"github.com/k8s-aibom/k8s-aibom/internal/settings"
+)
+
+// concurrency is how many workloads of one kind are looked at at a time.
+const concurrency = 4
+
+// Options are what the reconcilers of all built-in kinds share.
+type Options struct {
+	Settings *settings.Store
+	Tool     bom.Tool
+	Clock    clock.PassiveClock
+	// Scrape replaces how a kind is read; nil for the kind's own way.
+	Scrape func(kinds.Kind) ScrapeFunc
+}
+
+// SetupWorkloads adds a reconciler for each built-in kind and the indexes that they need.
+func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
+	if err := ownership.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	read := scrapeBuiltIn
+	if o.Scrape != nil {
+		read = o.Scrape
+	}
+	for _, k := range kinds.Catalogue {
+		prototype, list, err := prototypes(k)
+		if err != nil {
+			return err
+		}
+		r := &WorkloadReconciler{
+			Kind:      k,
+			NewObject: func() client.Object { return prototype.DeepCopyObject().(client.Object) },
+			NewList:   func() client.ObjectList { return list.DeepCopyObject().(client.ObjectList) },
+			Scrape:    read(k),
+			Client:    mgr.GetClient(),
+			Settings:  o.Settings,
+			Recorder:  mgr.GetEventRecorder("k8s-aibom"),
+			Tool:      o.Tool,
+			Clock:     o.Clock,
+		}
+		if err := r.SetupWithManager(mgr); err != nil {
+			return fmt.Errorf("setting up the controller of %s: %w", k.Key(), err)
+		}
+	}
+	return nil
+}
+
+// SetupWithManager registers the reconciler and what wakes it: the workload, its AIBOM, its
+// pods, its namespace's labels and the configuration.
+func (r *WorkloadReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).
+		For(r.NewObject(), builder.WithPredicates(workloadChanged())).
+		Watches(&v1beta1.AIBOM{}, handler.EnqueueRequestsFromMapFunc(r.workloadOfAIBOM)).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.workloadOfPod), builder.WithPredicates(podChanged())).
+		Watches(ownership.ReplicaSet(), handler.EnqueueRequestsFromMapFunc(r.workloadOfReplicaSet),
+			builder.WithPredicates(ownerChanged())).
+		Watches(namespaceMetadata(), handler.EnqueueRequestsFromMapFunc(r.workloadsOfNamespace),
+			builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		WatchesRawSource(source.Func(r.configChanged)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+		Complete(r)
+}
+
+// workloadChanged ignores status updates: the generation moves with the spec, and the
+// annotations that are read do not move it.
+func workloadChanged() predicate.Predicate {
+	return predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+}
+
+// podChanged ignores pod events that change nothing of what the cache keeps of a pod, such
+// as a readiness that comes and goes.
+func podChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok1 := e.ObjectOld.(*corev1.Pod)
+		after, ok2 := e.ObjectNew.(*corev1.Pod)
+		return !ok1 || !ok2 || !equality.Semantic.DeepEqual(before.Status, after.Status) ||
+			!equality.Semantic.DeepEqual(before.Spec, after.Spec) ||
+			!equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences)
+	}}
+}
+
+// ownerChanged ignores events of objects whose owners stay the same.
+func ownerChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		return !equality.Semantic.DeepEqual(e.ObjectOld.GetOwnerReferences(), e.ObjectNew.GetOwnerReferences())
+	}}
+}
+
+// workloadOfAIBOM leads from an AIBOM to the workload that it names.
+func (r *WorkloadReconciler) workloadOfAIBOM(_ context.Context, object client.Object) []reconcile.Request {
+	aibom, ok := object.(*v1beta1.AIBOM)
+	if !ok {
+		return nil
+	}
+	ref := aibom.Spec.WorkloadRef
+	if ref.Kind != r.Kind.GVK.Kind || schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).Group != r.Kind.GVK.Group {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: aibom.Namespace, Name: ref.Name}}}
+}
+
+// workloadOfPod leads from a pod to the workload that controls it.
+func (r *WorkloadReconciler) workloadOfPod(ctx context.Context, pod client.Object) []reconcile.Request {
+	owner, found, err := ownership.Owner(ctx, r.Client, pod)
+	if err != nil {
+		log.FromContext(ctx).Error(err, "The pod's owner could not be read", "pod", client.ObjectKeyFromObject(pod))
+		return nil
+	}
+	if !found || !r.is(owner) {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: pod.GetNamespace(), Name: owner.Name}}}
+}
+
+// workloadOfReplicaSet leads from a ReplicaSet to the workload that controls it: its pods may
+// have been seen before it was.
+func (r *WorkloadReconciler) workloadOfReplicaSet(_ context.Context, replicaSet client.Object) []reconcile.Request {
+	owner := metav1.GetControllerOfNoCopy(replicaSet)
+	if owner == nil || !r.is(*owner) {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: replicaSet.GetNamespace(), Name: owner.Name}}}
+}
+
+func (r *WorkloadReconciler) is(owner metav1.OwnerReference) bool {
+	return owner.Kind == r.Kind.GVK.Kind &&
+		schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group == r.Kind.GVK.Group
+}
+
+// workloadsOfNamespace lists the kind's workloads in a namespace that opted in or out.
+func (r *WorkloadReconciler) workloadsOfNamespace(ctx context.Context, namespace client.Object) []reconcile.Request {
+	return r.workloads(ctx, namespace.GetName())
+}
+
+// workloads lists the kind's workloads from the cache, in one namespace or, with an empty
+// name, in all.
+func (r *WorkloadReconciler) workloads(ctx context.Context, namespace string) []reconcile.Request {
+	list := r.NewList()
+	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		log.FromContext(ctx).Error(err, "Workloads could not be listed", "kind", r.Kind.Key(), "namespace", namespace)
+		return nil
+	}
+	var requests []reconcile.Request
+	// The list is a list and the callback does not fail, so neither does this.
+	_ = meta.EachListItem(list, func(item runtime.Object) error {
+		if object, ok := item.(client.Object); ok {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
+		}
+		return nil
+	})
+	return requests
+}
+
+// configChanged enqueues every workload of the kind when another configuration comes into
+// force. It asks the cache, not the API server.
+func (r *WorkloadReconciler) configChanged(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	r.Settings.Subscribe(func(_, _ *settings.Snapshot) {
+		if ctx.Err() != nil {
+			return
+		}
+		for _, request := range r.workloads(ctx, metav1.NamespaceAll) {
+			queue.Add(request)
+		}
+	})
+	return nil
+}
