@@ -46,7 +46,7 @@ help: ## Show this help.
 .PHONY: demo
 demo: build ## Show the inventory of config/samples/demo on a local control plane. DEMO_ONCE=1 ends after the checks.
 	@assets="$$(hack/controlplane.sh)" && \
-		KUBEBUILDER_ASSETS="$$assets" go run ./test/demo $(if $(filter 1,$(DEMO_ONCE)),--once)
+		KUBEBUILDER_ASSETS="$$assets" MANAGER_BINARY="$(CURDIR)/$(DIST)/bin/manager" go run ./test/demo $(if $(filter 1,$(DEMO_ONCE)),--once)
 
 ##@ Development
 

@@ -178,7 +178,7 @@ type AIBOMStatus struct {
 // AIBOM is the inventory of one AI workload: a CycloneDX ML-BOM and its summary.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,shortName=bom,categories=aibom
+// +kubebuilder:resource:scope=Namespaced,shortName=bom,categories=k8s-aibom
 // +kubebuilder:printcolumn:name="Workload",type=string,JSONPath=`.spec.workloadRef.kind`
 // +kubebuilder:printcolumn:name="Name",type=string,JSONPath=`.spec.workloadRef.name`
 // +kubebuilder:printcolumn:name="Category",type=string,JSONPath=`.status.summary.workload.category`

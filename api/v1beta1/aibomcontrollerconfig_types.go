@@ -189,7 +189,7 @@ type AIBOMControllerConfigStatus struct {
 // AIBOMControllerConfig configures the controller. There is at most one, named default.
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Cluster,shortName=bomconfig,categories=aibom
+// +kubebuilder:resource:scope=Cluster,shortName=bomconfig,categories=k8s-aibom
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Degraded",type=string,JSONPath=`.status.conditions[?(@.type=="Degraded")].status`
