@@ -49,7 +49,7 @@ func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err := ownership.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	read := scrapeBuiltIn
+	read := ScrapeBuiltIn
 	if o.Scrape != nil {
 		read = o.Scrape
 	}

@@ -59,8 +59,8 @@ func podTemplate(object client.Object) (template *corev1.PodTemplateSpec, claims
 	}
 }
 
-// scrapeBuiltIn reads the pod template of a built-in kind.
-func scrapeBuiltIn(k kinds.Kind) ScrapeFunc {
+// ScrapeBuiltIn reads the pod template of a built-in kind.
+func ScrapeBuiltIn(k kinds.Kind) ScrapeFunc {
 	return func(object client.Object, running []scrape.RunningImage, rules scrape.Rules) (evidence.Report, error) {
 		template, claims := podTemplate(object)
 		if template == nil {

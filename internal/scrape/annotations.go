@@ -2,14 +2,18 @@
 
 package scrape
 
-import "github.com/k8s-aibom/k8s-aibom/internal/evidence"
+import (
+	"cmp"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
 
 // The annotations by which a workload's owner declares its model, on the workload or on its
 // pod template; the workload's own win.
 const (
 	// AnnotationPrefix begins the name of each.
 	AnnotationPrefix = "model.k8saibom.dev/"
-	// AnnotationModelName is the model's identity.
+	// AnnotationModelName is the model's identity; without it the source is.
 	AnnotationModelName = AnnotationPrefix + "name"
 	// AnnotationModelVersion is the model's version or revision.
 	AnnotationModelVersion = AnnotationPrefix + "version"
@@ -27,25 +31,26 @@ func (p *pod) readAnnotations() {
 }
 
 func (p *pod) readAnnotated(annotations map[string]string, at string) {
-	name := clip(annotations[AnnotationModelName], maxValueBytes)
+	source := clip(annotations[AnnotationModelSource], maxValueBytes)
+	name := cmp.Or(clip(annotations[AnnotationModelName], maxValueBytes), source)
 	if name == "" {
 		return
 	}
-	source := clip(annotations[AnnotationModelSource], maxValueBytes)
 	f := evidence.Finding{
 		Type: evidence.TypeModel, Name: name, Role: evidence.RoleServed,
 		Version:    clip(annotations[AnnotationModelVersion], maxValueBytes),
 		Origin:     originOf(name, evidence.OriginUnknown),
 		Confidence: evidence.Declared,
-		Evidence: []evidence.Evidence{{
-			Source: evidence.SourceAnnotation, Locator: at + "[" + AnnotationModelName + "]",
-		}},
+	}
+	for _, annotation := range []string{AnnotationModelName, AnnotationModelSource} {
+		if annotations[annotation] != "" {
+			f.Evidence = append(f.Evidence, evidence.Evidence{
+				Source: evidence.SourceAnnotation, Locator: at + "[" + annotation + "]",
+			})
+		}
 	}
 	if source != "" {
 		f.Origin = originOf(source, evidence.OriginUnknown)
-		f.Evidence = append(f.Evidence, evidence.Evidence{
-			Source: evidence.SourceAnnotation, Locator: at + "[" + AnnotationModelSource + "]",
-		})
 	}
 	if annotations[AnnotationModelSigned] == "true" {
 		f.Properties = append(f.Properties, evidence.Property{Name: evidence.PropIdentitySigned, Value: "true"})

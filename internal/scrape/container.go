@@ -13,6 +13,7 @@ import (
 
 // container is what is found in one container.
 type container struct {
+	pod       *pod
 	name, at  string
 	init      bool
 	reference string
@@ -29,24 +30,29 @@ type container struct {
 
 func readContainer(p *pod, c *corev1.Container, at string, init bool) *container {
 	out := &container{
-		name: c.Name, at: at, init: init,
+		pod: p, name: c.Name, at: at, init: init,
 		reference: c.Image, image: parseImage(c.Image),
 		env: readEnvironment(p, c, at),
 	}
 	invocations := readInvocations(p, c, at, out.env)
-	out.recogniseCommands(invocations)
-	out.recogniseImage(p, invocations)
-	out.recogniseEnvironment()
-	out.recogniseServices()
-	out.readModels(p, invocations)
-	out.suspectModel(p, c)
+	if !init {
+		out.recogniseCommands(invocations)
+		out.recogniseImage(invocations)
+		out.recogniseEnvironment()
+		out.recogniseServices()
+	}
+	out.readModels(invocations)
+	if !init {
+		out.readImageModel()
+		out.suspect(c, invocations)
+	}
 	return out
 }
 
 // detect records that the product runs in the container.
 func (c *container) detect(p *product, s strength, version string, at ...evidence.Evidence) {
 	for _, have := range c.products {
-		if have == p {
+		if have.Name == p.Name {
 			c.support(p.Name, version, at)
 			c.signals = append(c.signals, signal{p.Category, s})
 			return
@@ -72,16 +78,12 @@ func (c *container) support(name, version string, at []evidence.Evidence) {
 	}
 }
 
-// recogniseCommands looks for programs, modules, scripts and installed packages.
+// recogniseCommands looks for programs, modules and installed packages.
 func (c *container) recogniseCommands(invocations []invocation) {
 	for _, inv := range invocations {
-		for i := range patterns.Products {
-			p := &patterns.Products[i]
-			for j := range p.Programs {
-				program := &p.Programs[j]
-				if _, ok := inv.runs(program); ok && !program.Download {
-					c.detect(p, strengthCommand, "", inv.words[0].evidence...)
-				}
+		for _, s := range inv.starts {
+			if !s.program.Download {
+				c.detect(s.product, strengthCommand, "", inv.words[0].evidence...)
 			}
 		}
 		for _, w := range inv.installedPackages() {
@@ -95,31 +97,26 @@ func (c *container) recogniseCommands(invocations []invocation) {
 
 // recogniseImage looks at the image's repository path. A Job that overrides the image's
 // entrypoint with something else may only borrow the image, for instance to fetch a model.
-func (c *container) recogniseImage(p *pod, invocations []invocation) {
-	for _, r := range p.in.Rules.RuntimeImages {
+func (c *container) recogniseImage(invocations []invocation) {
+	version := versionOf(c.image.tag)
+	for _, r := range c.pod.in.Rules.RuntimeImages {
 		if matchesImage(r.Pattern, c.image) {
-			c.detect(&product{Name: r.Runtime, Category: evidence.CategoryInference, Type: evidence.TypeRuntime},
-				strengthImage, versionOf(c.image.tag), c.imageEvidence())
+			p, ok := index.products[r.Runtime]
+			if !ok {
+				p = &product{Name: r.Runtime, Category: evidence.CategoryInference, Type: evidence.TypeRuntime}
+			}
+			c.detect(p, strengthImage, version, c.imageEvidence())
 			return
 		}
 	}
-	borrowed := p.in.Workload.Kind == "Job" && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
+	kind := c.pod.in.Workload.Kind
+	borrowed := (kind == "Job" || kind == "CronJob") && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
 	training := trains(invocations)
 	for i := range patterns.Products {
-		product := &patterns.Products[i]
-		for _, pattern := range product.Images {
-			if !borrowed && matchesImage(pattern, c.image) {
-				c.detect(product, strengthImage, versionOf(c.image.tag), c.imageEvidence())
-			}
+		p := &patterns.Products[i]
+		if (!borrowed && matchesAny(p.Images, c.image)) || (training && matchesAny(p.BaseImages, c.image)) {
+			c.detect(p, strengthImage, version, c.imageEvidence())
 		}
-		for _, pattern := range product.BaseImages {
-			if training && matchesImage(pattern, c.image) {
-				c.detect(product, strengthImage, versionOf(c.image.tag), c.imageEvidence())
-			}
-		}
-	}
-	if training && len(c.products) == 0 {
-		c.signals = append(c.signals, signal{evidence.CategoryTraining, strengthEnvironment})
 	}
 }
 
@@ -196,43 +193,68 @@ func packageVersion(requirement string) string {
 
 // hub is where a bare org/name is looked up by what runs in the container.
 func (c *container) hub() evidence.Origin {
-	if v, ok := c.env.variables["VLLM_USE_MODELSCOPE"]; ok && strings.EqualFold(v.value, "true") {
-		return evidence.OriginUnknown
-	}
 	for _, p := range c.products {
 		if p.Hub != evidence.OriginUnknown {
 			return p.Hub
 		}
 	}
-	for name := range index.hubTokens {
-		if _, ok := c.env.variables[name]; ok {
-			return evidence.OriginHuggingFace
-		}
+	if c.hasHubToken() {
+		return evidence.OriginHuggingFace
 	}
 	return evidence.OriginUnknown
 }
 
-// suspectModel judges a container in which no product was recognised but which names a
-// model: with an accelerator or a hub's token it serves the model; with the address of a
-// model server it is that server's client.
-func (c *container) suspectModel(p *pod, spec *corev1.Container) {
-	if len(c.signals) > 0 || !c.namesServedModel() {
+// usesModelScope says whether vLLM looks models up elsewhere than at Hugging Face. See
+// https://docs.vllm.ai/en/latest/models/supported_models.html#modelscope
+func (c *container) usesModelScope() bool {
+	v, ok := c.env.variables["VLLM_USE_MODELSCOPE"]
+	return ok && (!v.known() || strings.EqualFold(v.value, "true") || v.value == "1")
+}
+
+func (c *container) hasHubToken() bool {
+	for _, name := range patterns.HubTokens {
+		if _, ok := c.env.variables[name]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// suspect judges a container in which no product was recognised. With an accelerator or a
+// hub's token, a training script trains, and so does what names a dataset or a model to write;
+// any other model that is named is served. With the address of a model server the container is
+// that server's client.
+func (c *container) suspect(spec *corev1.Container, invocations []invocation) {
+	if len(c.signals) > 0 {
 		return
 	}
-	for name := range index.endpoints {
+	capable := c.hasHubToken() || len(accelerators(spec)) > 0
+	if capable && (trains(invocations) || c.namesTraining()) {
+		c.signals = append(c.signals, signal{evidence.CategoryTraining, strengthEnvironment})
+		return
+	}
+	if !c.namesServedModel() {
+		return
+	}
+	for _, name := range patterns.Endpoints {
 		if v, ok := c.env.variables[name]; ok && strings.HasPrefix(v.value, "http") {
 			c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 			return
 		}
 	}
-	token := false
-	for name := range index.hubTokens {
-		_, has := c.env.variables[name]
-		token = token || has
-	}
-	if token || len(accelerators(spec)) > 0 {
+	if capable {
 		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
 	}
+}
+
+// namesTraining says whether a dataset to read or a model to write is named.
+func (c *container) namesTraining() bool {
+	for _, m := range c.models {
+		if (m.role == evidence.RoleDataset || m.role == evidence.RoleOutput) && len(m.value.missing) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *container) namesServedModel() bool {

@@ -4,6 +4,8 @@ package scrape
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,19 +29,11 @@ type environment struct {
 	// order lists the names as the manifest does; later definitions win.
 	order []string
 	// from names the ConfigMaps and Secrets whose keys join the environment unseen.
-	from []string
+	from string
 }
 
 func readEnvironment(p *pod, c *corev1.Container, at string) *environment {
-	e := &environment{variables: map[string]variable{}}
-	for _, source := range c.EnvFrom {
-		switch {
-		case source.ConfigMapRef != nil:
-			e.from = append(e.from, "configMap/"+source.ConfigMapRef.Name)
-		case source.SecretRef != nil:
-			e.from = append(e.from, "secret/"+source.SecretRef.Name)
-		}
-	}
+	e := &environment{variables: make(map[string]variable, min(len(c.Env), maxEnvironment)), from: envFrom(c)}
 	for i := range c.Env {
 		if i == maxEnvironment {
 			p.note("%s.env[%d] and later variables were not read: more than %d variables", at, i, maxEnvironment)
@@ -52,11 +46,16 @@ func readEnvironment(p *pod, c *corev1.Container, at string) *environment {
 		switch {
 		case env.ValueFrom != nil:
 			v.missing = valueSource(env.ValueFrom)
+		case env.Value != "" && p.isCredential(env.Name):
+			v.missing = "a credential, which is not read"
 		default:
+			if len(env.Value) > maxValueBytes {
+				p.note("%s.env[%d] was read up to its first %d bytes", at, i, maxValueBytes)
+			}
 			w := e.expand(word{text: clip(env.Value, maxValueBytes)})
 			v.value = clip(w.text, maxValueBytes)
-			v.evidence = append(v.evidence, w.evidence...)
-			v.missing = strings.Join(w.missing, ", ")
+			v.evidence = appendEvidence(v.evidence, w.evidence...)
+			v.missing = joinMissing(w.missing)
 		}
 		if _, again := e.variables[env.Name]; !again {
 			e.order = append(e.order, env.Name)
@@ -64,6 +63,37 @@ func readEnvironment(p *pod, c *corev1.Container, at string) *environment {
 		e.variables[env.Name] = v
 	}
 	return e
+}
+
+// envFrom names the sources whose keys join the environment.
+func envFrom(c *corev1.Container) string {
+	var names []string
+	for i := range c.EnvFrom {
+		switch source := &c.EnvFrom[i]; {
+		case source.ConfigMapRef != nil:
+			names = addMissing(names, "configMap/"+source.ConfigMapRef.Name)
+		case source.SecretRef != nil:
+			names = addMissing(names, "secret/"+source.SecretRef.Name)
+		}
+	}
+	return joinMissing(names)
+}
+
+// isCredential says whether the variable's name is that of a secret. Its value is never read,
+// so that it cannot reach a document by way of a reference to it.
+func (p *pod) isCredential(name string) bool {
+	if _, isModel := patterns.ModelEnv[name]; isModel || p.modelEnv[name] {
+		return false
+	}
+	if index.hubTokens[name] {
+		return true
+	}
+	for part := range strings.SplitSeq(name, "_") {
+		if index.credentialWords[strings.ToUpper(part)] {
+			return true
+		}
+	}
+	return false
 }
 
 func valueSource(from *corev1.EnvVarSource) string {
@@ -84,16 +114,26 @@ func valueSource(from *corev1.EnvVarSource) string {
 // lookup returns a variable's value and evidence, or where the value may lie.
 func (e *environment) lookup(name string) variable {
 	v, ok := e.variables[name]
-	if ok && v.known() {
+	switch {
+	case ok && v.known():
 		return v
+	case ok:
+		return variable{missing: lacking(name, v.missing), evidence: v.evidence}
+	case e.from != "":
+		return variable{missing: lacking(name, "perhaps in "+e.from)}
+	default:
+		return variable{missing: lacking(name, "")}
 	}
-	if ok {
-		return variable{missing: name + " (" + v.missing + ")", evidence: v.evidence}
+}
+
+// lacking says that a variable's value is not known, and why. The reason may be that of a
+// variable before it, so it is cut before it grows.
+func lacking(name, why string) string {
+	name = clip(name, maxNameBytes)
+	if why == "" {
+		return name
 	}
-	if len(e.from) > 0 {
-		return variable{missing: name + " (perhaps in " + strings.Join(e.from, ", ") + ")"}
-	}
-	return variable{missing: name}
+	return name + " (" + clip(why, maxMissingBytes) + ")"
 }
 
 // word is one word of a command line: its text, where it was read, and which variables in it
@@ -113,53 +153,67 @@ func (e *environment) expand(w word) word {
 	}
 	var out strings.Builder
 	text := w.text
-	for {
+	open := true // whether a parenthesis may still close
+	// A few short references can multiply a long value without end.
+	for out.Len() <= maxScriptBytes {
 		dollar := strings.IndexByte(text, '$')
 		if dollar < 0 || dollar == len(text)-1 {
-			out.WriteString(text)
 			break
 		}
 		out.WriteString(text[:dollar])
 		text = text[dollar:]
-		closing := strings.IndexByte(text, ')')
+		closing := -1
+		if text[1] == '(' && open {
+			closing = strings.IndexByte(text, ')')
+			open = closing >= 0
+		}
 		switch {
 		case text[1] == '$':
 			out.WriteByte('$')
 			text = text[2:]
-		case text[1] == '(' && closing > 2:
-			name := text[2:closing]
-			v := e.lookup(name)
+		case closing > len("$("):
+			v := e.lookup(text[len("$("):closing])
 			w.evidence = appendEvidence(w.evidence, v.evidence...)
-			if v.known() {
+			switch {
+			case v.known():
 				out.WriteString(v.value)
-			} else {
+			case variableName.MatchString(text[len("$("):closing]):
+				w.missing = addMissing(w.missing, v.missing)
+				fallthrough
+			default: // a command substitution, for a shell to find
 				out.WriteString(text[:closing+1])
-				w.missing = append(w.missing, v.missing)
 			}
 			text = text[closing+1:]
 		default:
 			out.WriteByte('$')
 			text = text[1:]
 		}
-		// A few short references can multiply a long value without end.
-		if out.Len() > maxScriptBytes {
-			out.WriteString(text)
-			break
-		}
 	}
+	out.WriteString(text)
 	w.text = clip(out.String(), maxScriptBytes)
 	return w
 }
 
-// appendEvidence adds what is not there yet.
+// variableName is the name of a variable as people choose them.
+var variableName = regexp.MustCompile(`^[-._A-Za-z0-9]{1,256}$`)
+
+// addMissing adds what is not there yet, up to a bound.
+func addMissing(to []string, missing ...string) []string {
+	for _, m := range missing {
+		if len(to) < maxMissing && !slices.Contains(to, m) {
+			to = append(to[:len(to):len(to)], m)
+		}
+	}
+	return to
+}
+
+func joinMissing(missing []string) string { return clip(strings.Join(missing, ", "), maxNameBytes) }
+
+// appendEvidence adds what is not there yet, up to a bound.
 func appendEvidence(to []evidence.Evidence, more ...evidence.Evidence) []evidence.Evidence {
 	to = to[:len(to):len(to)]
 	for _, m := range more {
-		found := false
-		for _, have := range to {
-			found = found || have == m
-		}
-		if !found {
+		if len(to) < maxEvidence && !slices.Contains(to, m) {
 			to = append(to, m)
 		}
 	}

@@ -59,8 +59,20 @@ func parseLoosely(reference, written, tag string) image {
 	if !placeholders.MatchString(written) {
 		return image{repository: reference}
 	}
-	registry, rest, _ := strings.Cut(written, "/")
-	return image{repository: written, path: rest, registry: registry, tag: tag}
+	// The first part is a registry where it looks like a host; see the reference's grammar.
+	if registry, rest, _ := strings.Cut(written, "/"); strings.Contains(registry, ".") {
+		return image{repository: written, path: rest, registry: registry, tag: tag}
+	}
+	return image{repository: written, path: written, tag: tag}
+}
+
+func matchesAny(imagePatterns []string, img image) bool {
+	for _, pattern := range imagePatterns {
+		if matchesImage(pattern, img) {
+			return true
+		}
+	}
+	return false
 }
 
 // matchesImage says whether the image is the one that the pattern names. A pattern is a
@@ -69,7 +81,8 @@ func parseLoosely(reference, written, tag string) image {
 // path follows it. A pattern that begins with a registry (it has a dot) must match from the
 // registry on.
 func matchesImage(pattern string, img image) bool {
-	if img.path == "" {
+	// Most patterns are of other images: compare the last segments before anything is split.
+	if img.path == "" || !matchesSegment(path.Base(pattern), path.Base(img.path)) {
 		return false
 	}
 	want := strings.Split(pattern, "/")
@@ -86,11 +99,19 @@ func matchesImage(pattern string, img image) bool {
 	}
 	have = have[len(have)-len(want):]
 	for i := range want {
-		if ok, err := path.Match(want[i], have[i]); err != nil || !ok {
+		if !matchesSegment(want[i], have[i]) {
 			return false
 		}
 	}
 	return true
+}
+
+func matchesSegment(pattern, segment string) bool {
+	if !strings.ContainsAny(pattern, `*?[\`) {
+		return pattern == segment
+	}
+	ok, err := path.Match(pattern, segment)
+	return err == nil && ok
 }
 
 // versionTag is a tag that begins with a version: two to four numbers, perhaps a
@@ -132,11 +153,11 @@ func (c *container) imageFindings(running []RunningImage) []evidence.Finding {
 		Role: role, Container: c.name, Confidence: evidence.Declared,
 		Evidence: []evidence.Evidence{{Source: evidence.SourceImage, Locator: c.at + ".image"}},
 	}
+	all := c.runningFindings(f, statuses, running)
 	if isDigest(c.image.digest) {
 		f.Digest = c.image.digest
-		return []evidence.Finding{f}
+		return append(all, f)
 	}
-	all := c.runningFindings(f, statuses, running)
 	for _, g := range all {
 		if g.Name == f.Name && g.Version == f.Version {
 			return all
@@ -152,7 +173,9 @@ func (c *container) runningFindings(f evidence.Finding, statuses string, running
 	seen := map[RunningImage]bool{}
 	for _, r := range running {
 		r.ImageID = runningDigest(r.ImageID)
-		if r.Container != c.name || r.ImageID == "" || seen[r] {
+		// What the template pins by digest is known without asking.
+		pinned := r.Image == c.reference && isDigest(c.image.digest)
+		if r.ImageID == "" || seen[r] || pinned {
 			continue
 		}
 		seen[r] = true

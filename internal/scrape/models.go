@@ -3,8 +3,8 @@
 package scrape
 
 import (
+	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,84 +18,112 @@ type model struct {
 	dataset  bool
 	revision string
 	served   string
-	// hub is where the flag that named the model looks it up, where its name says so.
+	// hub is where the program or variable that holds the model looks it up, where that is known.
 	hub evidence.Origin
+	// inferred is true where a rule says that this is a model, not the workload's owner.
+	inferred bool
+}
+
+// addModel keeps a model that has a name, up to a bound.
+func (c *container) addModel(m model) {
+	if strings.TrimSpace(m.value.text) == "" {
+		return
+	}
+	if len(c.models) == maxModels {
+		c.pod.note("%s names more models than are read: more than %d", c.at, maxModels)
+	}
+	if len(c.models) <= maxModels {
+		c.models = append(c.models, m)
+	}
+}
+
+func (c *container) addServedName(m model) {
+	if strings.TrimSpace(m.value.text) != "" && len(c.servedNames) < maxServedNames {
+		c.servedNames = append(c.servedNames, m)
+	}
 }
 
 // readModels looks at the flags, the positional arguments and then the variables that hold
 // models and datasets.
-func (c *container) readModels(p *pod, invocations []invocation) {
-	extraFlags := flagSet(p.in.Rules.ModelArgFlags)
+func (c *container) readModels(invocations []invocation) {
 	for _, inv := range invocations {
-		c.readInvocation(inv, extraFlags)
+		c.readInvocation(inv)
 	}
-	c.readModelVariables(set(p.in.Rules.ModelEnvVarNames))
-}
-
-func flagSet(flags []string) map[string]bool {
-	m := make(map[string]bool, len(flags))
-	for _, f := range flags {
-		m[flagName(f)] = true
-	}
-	return m
+	c.readModelVariables()
 }
 
 // conventions are what the recognised products say about their command lines.
 type conventions struct {
 	dashless bool
+	hub      evidence.Origin
 	short    map[string]string
 	ignore   map[string]bool
 	datasets map[string]bool
 	lists    map[string][]string
 }
 
-func (c *container) conventions() conventions {
+// conventions are those of the products that the container runs; which flags mean something
+// else is for the program to say that the invocation starts.
+func (c *container) conventions(inv invocation) conventions {
 	cv := conventions{ignore: map[string]bool{}, datasets: map[string]bool{}}
-	for _, p := range c.products {
+	add := func(p *product, own bool) {
 		cv.dashless = cv.dashless || p.Dashless
-		if p.ShortFlags != nil {
+		if p.ListFlags != nil {
+			cv.lists = p.ListFlags
+		}
+		for _, f := range p.DatasetFlags {
+			cv.datasets[f] = true
+		}
+		if !own {
+			return
+		}
+		if p.ShortFlags != nil && !inv.isPython() {
 			cv.short = p.ShortFlags
 		}
 		for _, f := range p.IgnoreFlags {
 			cv.ignore[f] = true
 		}
-		for _, f := range p.DatasetFlags {
-			cv.datasets[f] = true
-		}
-		if p.ListFlags != nil {
-			cv.lists = p.ListFlags
-		}
+	}
+	for _, p := range c.products {
+		add(p, len(inv.starts) == 0)
+	}
+	for _, s := range inv.starts {
+		add(s.product, true)
+		cv.hub = cmp.Or(cv.hub, s.product.Hub)
 	}
 	return cv
 }
 
-func (c *container) readInvocation(inv invocation, extraFlags map[string]bool) {
+func (c *container) readInvocation(inv invocation) {
 	first := len(c.models)
-	download := c.readPositional(inv)
-	cv := c.conventions()
+	cv := c.conventions(inv)
+	download := c.readPositional(inv, cv.hub)
 	revision := ""
 	for _, f := range inv.flags(cv.dashless, cv.short) {
-		if f.value.text == "" || cv.ignore[f.name] {
+		value := f.value()
+		if value.text == "" || cv.ignore[f.name] {
 			continue
 		}
 		switch {
 		case cv.lists[f.name] != nil:
-			c.readList(f.value, cv.lists[f.name])
+			c.readList(value, cv.lists[f.name])
 		case f.name == "speculative-config":
-			c.readSpeculativeConfig(f.value)
+			c.readSpeculativeConfig(value)
 		case f.name == "lora-modules":
-			c.readLoRAModules(inv, f)
+			c.readLoRAModules(f.values)
 		case index.revisionFlags[f.name]:
-			revision = f.value.text
+			revision = known(value)
 		case index.servedNameFlags[f.name]:
-			c.servedNames = append(c.servedNames, model{value: f.value, role: evidence.RoleServed})
-		case index.datasetFlags[f.name] || cv.datasets[f.name]:
-			c.models = append(c.models, model{value: f.value, role: evidence.RoleDataset, dataset: true})
-		case extraFlags[f.name]:
-			c.models = append(c.models, model{value: f.value, role: evidence.RoleServed})
+			c.readServedNames(f)
+		case cv.datasets[f.name]:
+			c.readDatasets(value)
+		case index.datasetFlags[f.name]:
+			c.addModel(model{value: value, role: evidence.RoleDataset, dataset: true})
+		case c.pod.modelFlags[f.name]:
+			c.addModel(model{value: value, role: evidence.RoleServed})
 		default:
 			if role, ok := patterns.ModelFlags[f.name]; ok {
-				c.models = append(c.models, model{value: f.value, role: role, hub: hubOf(f.name)})
+				c.addModel(model{value: value, role: role, hub: cmp.Or(hubOf(f.name), cv.hub)})
 			}
 		}
 	}
@@ -105,8 +133,26 @@ func (c *container) readInvocation(inv invocation, extraFlags map[string]bool) {
 			m.revision = revision
 		}
 		if (download || c.init) && !m.dataset {
-			m.role, m.dataset = evidence.RoleDownload, true
+			m.role, m.dataset, m.inferred = evidence.RoleDownload, true, m.inferred || !download
 		}
+	}
+}
+
+// known is the text of a word that could be resolved.
+func known(w word) string {
+	if len(w.missing) > 0 {
+		return ""
+	}
+	return clip(w.text, maxNameBytes)
+}
+
+func (c *container) readServedNames(f flag) {
+	names := f.values
+	if !index.manyValueFlags[f.name] {
+		names = names[:1]
+	}
+	for _, name := range names {
+		c.addServedName(model{value: name, role: evidence.RoleServed, inferred: true})
 	}
 }
 
@@ -121,34 +167,87 @@ func hubOf(name string) evidence.Origin {
 
 // readPositional reads the model that a known launcher takes as its first argument, and says
 // whether the invocation only fetches it.
-func (c *container) readPositional(inv invocation) (download bool) {
-	for i := range patterns.Products {
-		p := &patterns.Products[i]
-		for j := range p.Programs {
-			program := &p.Programs[j]
-			args, ok := inv.runs(program)
-			if !ok {
-				continue
+func (c *container) readPositional(inv invocation, hub evidence.Origin) (download bool) {
+	for _, s := range inv.starts {
+		download = download || s.program.Download
+		args := inv.words[s.args:]
+		switch s.program.Positional {
+		case "model":
+			if w, ok := positional(args); ok {
+				c.addModel(model{value: w, role: evidence.RoleServed, hub: hub})
 			}
-			download = download || program.Download
-			if w, ok := inv.positional(args); ok && program.Positional == "model" {
-				c.models = append(c.models, model{value: w, role: evidence.RoleServed})
+		case "source", "address":
+			if w, ok := artefact(args, s.program.Positional == "address"); ok {
+				c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, inferred: true})
 			}
-			break // the programs of a product go from the most to the least specific
 		}
+	}
+	if inv.entrypoint && len(inv.starts) == 0 {
+		c.readEntrypoint(inv)
 	}
 	return download
 }
 
+// readEntrypoint reads the model that the entrypoint of a recognised image takes as its
+// first argument. Where no subcommand goes before it, it must look like a model: an entrypoint
+// may also be one that runs what it is given.
+func (c *container) readEntrypoint(inv invocation) {
+	for _, p := range c.products {
+		if p.Entrypoint == nil {
+			continue
+		}
+		args, ok := subcommand(inv.words, 0, p.Entrypoint)
+		if !ok || args == len(inv.words) || strings.HasPrefix(inv.words[args].text, "-") {
+			continue
+		}
+		w := inv.words[args]
+		if args > 0 || len(w.missing) > 0 || (hubName.MatchString(w.text) && !isScript(w.text)) {
+			c.addModel(model{value: w, role: evidence.RoleServed, hub: p.Hub})
+			return
+		}
+	}
+}
+
+func isScript(name string) bool {
+	return strings.HasSuffix(name, ".sh") || strings.HasSuffix(name, ".py")
+}
+
+// readImageModel reads the model out of the name of an image that is made for one model, where
+// nothing else names what is served.
+func (c *container) readImageModel() {
+	if c.namesServedModel() {
+		return
+	}
+	for _, p := range c.products {
+		if !matchesAny(p.ModelImages, c.image) || matchesAny(p.NotModelImages, c.image) {
+			continue
+		}
+		// Such an image is <catalogue>/<owner>/<model>.
+		_, name, _ := strings.Cut(c.image.path, "/")
+		at := []evidence.Evidence{c.imageEvidence()}
+		c.addModel(model{value: word{text: name, evidence: at}, role: evidence.RoleServed, hub: p.Hub, inferred: true})
+		return
+	}
+}
+
 // readList reads key=value lists such as lm_eval's --model_args pretrained=x,dtype=y.
 func (c *container) readList(w word, keys []string) {
-	wanted := set(keys)
-	for _, item := range strings.Split(w.text, ",") {
+	for item := range strings.SplitSeq(w.text, ",") {
 		key, value, found := strings.Cut(item, "=")
-		if found && value != "" && wanted[strings.TrimSpace(key)] {
+		if found && value != "" && slices.Contains(keys, strings.TrimSpace(key)) {
 			part := w
 			part.text = value
-			c.models = append(c.models, model{value: part, role: evidence.RoleServed})
+			c.addModel(model{value: part, role: evidence.RoleServed})
+		}
+	}
+}
+
+// readDatasets reads lists such as lm_eval's --tasks hellaswag,arc_easy.
+func (c *container) readDatasets(w word) {
+	for name := range strings.SplitSeq(w.text, ",") {
+		part := w
+		if part.text = name; name != "" {
+			c.addModel(model{value: part, role: evidence.RoleDataset, dataset: true})
 		}
 	}
 }
@@ -162,29 +261,14 @@ func (c *container) readSpeculativeConfig(w word) {
 		return
 	}
 	w.text = config.Model
-	c.models = append(c.models, model{value: w, role: evidence.RoleDraft})
+	c.addModel(model{value: w, role: evidence.RoleDraft})
 }
 
 // readLoRAModules reads vLLM's --lora-modules name=path name=path, or JSON objects.
-func (c *container) readLoRAModules(inv invocation, f flag) {
-	for i, w := range inv.words {
-		if flagName(strings.SplitN(w.text, "=", 2)[0]) != "lora-modules" {
-			continue
-		}
-		values := []word{f.value}
-		if !strings.Contains(w.text, "=") {
-			values = nil
-			for _, next := range inv.words[i+1:] {
-				if strings.HasPrefix(next.text, "-") {
-					break
-				}
-				values = append(values, next)
-			}
-		}
-		for _, v := range values {
-			if m, ok := loRAModule(v); ok {
-				c.models = append(c.models, m)
-			}
+func (c *container) readLoRAModules(values []word) {
+	for _, v := range values {
+		if m, ok := loRAModule(v); ok {
+			c.addModel(m)
 		}
 	}
 }
@@ -202,7 +286,7 @@ func loRAModule(w word) (model, bool) {
 }
 
 // readModelVariables reads the variables that hold models, unless a flag was resolved from them.
-func (c *container) readModelVariables(extra map[string]bool) {
+func (c *container) readModelVariables() {
 	resolved := map[evidence.Evidence]bool{}
 	for _, m := range slices.Concat(c.models, c.servedNames) {
 		for _, e := range m.value.evidence {
@@ -212,12 +296,12 @@ func (c *container) readModelVariables(extra map[string]bool) {
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
 		role, isModel := patterns.ModelEnv[name]
-		if extra[name] {
+		if c.pod.modelEnv[name] {
 			role, isModel = evidence.RoleServed, true
 		}
 		dataset := index.datasetEnv[name]
 		served := index.servedNameEnv[name]
-		if resolved[v.evidence[0]] || (!isModel && !dataset && !served) || (v.known() && v.value == "") {
+		if (!isModel && !dataset && !served) || resolved[v.evidence[0]] || (v.known() && v.value == "") {
 			continue
 		}
 		w := word{text: v.value, evidence: v.evidence}
@@ -226,14 +310,14 @@ func (c *container) readModelVariables(extra map[string]bool) {
 			w.missing = []string{name + " (" + v.missing + ")"}
 		}
 		switch {
-		case served:
-			c.servedNames = append(c.servedNames, model{value: w, role: evidence.RoleServed})
-		case dataset:
-			c.models = append(c.models, model{value: w, role: evidence.RoleDataset, dataset: true})
 		case c.init:
-			c.models = append(c.models, model{value: w, role: evidence.RoleDownload, dataset: true})
+			c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, hub: hubOf(name), inferred: true})
+		case served:
+			c.addServedName(model{value: w, role: evidence.RoleServed, inferred: true})
+		case dataset:
+			c.addModel(model{value: w, role: evidence.RoleDataset, dataset: true})
 		default:
-			c.models = append(c.models, model{value: w, role: role, hub: hubOf(name)})
+			c.addModel(model{value: w, role: role, hub: hubOf(name)})
 		}
 	}
 }
@@ -247,6 +331,9 @@ func (m model) finding(c *container, category evidence.Category) evidence.Findin
 	}
 	if m.dataset {
 		f.Type = evidence.TypeData
+	}
+	if m.inferred {
+		f.Confidence = evidence.Inferred
 	}
 	if m.role == evidence.RoleServed && category == evidence.CategoryAgent && !c.serves() {
 		f.Role = evidence.RoleCalled
@@ -263,12 +350,21 @@ func (m model) finding(c *container, category evidence.Category) evidence.Findin
 		f.Properties = append(f.Properties, evidence.Property{Name: evidence.PropIdentityUnresolved, Value: missing})
 		return f
 	}
+	f.Origin = originOf(m.value.text, m.lookedUp(c, f.Role))
+	return f
+}
+
+// lookedUp is the hub where a bare name is looked up. A model that is called is named as its
+// provider names it, and a name for clients is in no hub at all.
+func (m model) lookedUp(c *container, role evidence.Role) evidence.Origin {
 	hub := m.hub
-	if hub == evidence.OriginUnknown {
+	if hub == evidence.OriginUnknown && role != evidence.RoleCalled && !m.inferred {
 		hub = c.hub()
 	}
-	f.Origin = originOf(m.value.text, hub)
-	return f
+	if hub == evidence.OriginHuggingFace && c.usesModelScope() {
+		return evidence.OriginUnknown
+	}
+	return hub
 }
 
 // serves says whether an inference runtime was recognised in the container.
@@ -283,37 +379,5 @@ func (c *container) serves() bool {
 
 // isPlaceholder says whether a text has still to be filled in.
 func isPlaceholder(s string) bool {
-	return strings.HasPrefix(s, "$") || (strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">"))
-}
-
-var (
-	scheme  = regexp.MustCompile(`^([a-z][a-z0-9+.-]{0,15})://`)
-	hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}$`)
-)
-
-var schemeOrigins = map[string]evidence.Origin{
-	"s3": evidence.OriginObjectStore, "gs": evidence.OriginObjectStore, "gcs": evidence.OriginObjectStore,
-	"az": evidence.OriginObjectStore, "abfs": evidence.OriginObjectStore, "abfss": evidence.OriginObjectStore,
-	"wasb": evidence.OriginObjectStore, "wasbs": evidence.OriginObjectStore, "hdfs": evidence.OriginObjectStore,
-	"hf": evidence.OriginHuggingFace, "oci": evidence.OriginOCI, "modelcar": evidence.OriginOCI,
-	"ngc": evidence.OriginNGC, "pvc": evidence.OriginVolume, "file": evidence.OriginFile,
-	"http": evidence.OriginHTTP, "https": evidence.OriginHTTP,
-}
-
-// originOf says where the identity points: by its scheme, by being a path, or, for a bare
-// org/name, by the hub that the program looks it up in.
-func originOf(identity string, hub evidence.Origin) evidence.Origin {
-	if m := scheme.FindStringSubmatch(identity); m != nil {
-		if strings.HasPrefix(identity, "https://huggingface.co/") {
-			return evidence.OriginHuggingFace
-		}
-		return schemeOrigins[m[1]]
-	}
-	if strings.HasPrefix(identity, "/") || strings.HasPrefix(identity, "./") || strings.HasPrefix(identity, "../") {
-		return evidence.OriginFile
-	}
-	if hub == evidence.OriginHuggingFace && !hubName.MatchString(identity) {
-		return evidence.OriginUnknown
-	}
-	return hub
+	return strings.HasPrefix(s, "$") || strings.HasPrefix(s, "{{") || (strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">"))
 }

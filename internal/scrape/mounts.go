@@ -24,9 +24,8 @@ func (p *pod) readVolumes() {
 	for _, name := range p.in.VolumeClaimTemplates {
 		sources[name], origins[name] = "volumeClaimTemplate/"+name, evidence.OriginVolume
 	}
-	specs := append(append([]corev1.Container{}, p.spec.InitContainers...), p.spec.Containers...)
 	for i, c := range p.containers {
-		for j, m := range specs[i].VolumeMounts {
+		for j, m := range p.containerSpec(i).VolumeMounts {
 			role := p.mountRole(c, m.MountPath)
 			source := sources[m.Name]
 			if role == "" || source == "" {
@@ -35,6 +34,10 @@ func (p *pod) readVolumes() {
 			name := source
 			if origins[m.Name] == evidence.OriginOCI {
 				_, name, _ = strings.Cut(source, "/")
+			}
+			if len(p.volumes) == maxVolumes {
+				p.note("%s.volumeMounts[%d] and later volumes were not read: more volumes than are read", c.at, j)
+				return
 			}
 			p.volumes = append(p.volumes, evidence.Finding{
 				Type: evidence.TypeData, Name: name, Role: role, Origin: origins[m.Name],
@@ -49,6 +52,14 @@ func (p *pod) readVolumes() {
 			})
 		}
 	}
+}
+
+// containerSpec is what p.containers[i] was read from: init containers come first.
+func (p *pod) containerSpec(i int) *corev1.Container {
+	if i < len(p.spec.InitContainers) {
+		return &p.spec.InitContainers[i]
+	}
+	return &p.spec.Containers[i-len(p.spec.InitContainers)]
 }
 
 // volumeSource names a volume that can hold models. ConfigMaps, Secrets and scratch space
@@ -79,13 +90,17 @@ func volumeSource(v *corev1.Volume) (string, evidence.Origin) {
 // mountRole says what a volume at the path is for: a model store where the path is known for
 // it or a model is read from below it.
 func (p *pod) mountRole(c *container, mount string) evidence.Role {
-	for _, known := range slices.Concat(patterns.ModelPaths, p.in.Rules.ModelVolumePaths) {
-		if within(mount, known) {
+	isKnown := func(known string) bool { return within(mount, known) }
+	if slices.ContainsFunc(patterns.ModelPaths, isKnown) || slices.ContainsFunc(p.in.Rules.ModelVolumePaths, isKnown) {
+		return evidence.RoleModelStore
+	}
+	for _, name := range patterns.ModelCacheEnv {
+		if v, ok := c.env.variables[name]; ok && within(v.value, mount) {
 			return evidence.RoleModelStore
 		}
 	}
 	for _, m := range c.models {
-		if !within(m.value.text, mount) || mount == "/" {
+		if !within(m.value.text, mount) {
 			continue
 		}
 		if m.role == evidence.RoleDataset {
@@ -110,11 +125,12 @@ func within(p, folder string) bool {
 // readDevices reports the accelerators that one pod requests, added up over its containers.
 func (p *pod) readDevices() {
 	found := map[string]int{}
-	for i := range p.spec.Containers {
-		c := &p.spec.Containers[i]
-		if i >= maxContainers {
-			break
+	for i := range p.containers {
+		// An init container gives its devices back before the others start.
+		if p.containers[i].init {
+			continue
 		}
+		c := p.containerSpec(i)
 		for _, name := range accelerators(c) {
 			list, field := c.Resources.Limits, "limits"
 			quantity, ok := list[corev1.ResourceName(name)]
@@ -124,11 +140,11 @@ func (p *pod) readDevices() {
 			}
 			at := evidence.Evidence{
 				Source:  evidence.SourceResource,
-				Locator: fmt.Sprintf("%s.spec.containers[%d].resources.%s[%s]", p.at, i, field, name),
+				Locator: fmt.Sprintf("%s.resources.%s[%s]", p.containers[i].at, field, name),
 			}
 			if j, again := found[name]; again {
 				p.devices[j].Quantity += quantity.Value()
-				p.devices[j].Evidence = append(p.devices[j].Evidence, at)
+				p.devices[j].Evidence = appendEvidence(p.devices[j].Evidence, at)
 				continue
 			}
 			found[name] = len(p.devices)
@@ -143,16 +159,15 @@ func (p *pod) readDevices() {
 // accelerators names the accelerators that a container requests.
 func accelerators(c *corev1.Container) []string {
 	var names []string
-	seen := map[string]bool{}
 	for _, list := range []corev1.ResourceList{c.Resources.Limits, c.Resources.Requests} {
-		for name := range list {
-			if !seen[string(name)] && isAccelerator(string(name)) {
-				seen[string(name)] = true
+		for name, quantity := range list {
+			if quantity.Sign() > 0 && isAccelerator(string(name)) {
 				names = append(names, string(name))
 			}
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func isAccelerator(name string) bool {

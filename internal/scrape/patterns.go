@@ -30,6 +30,13 @@ type product struct {
 	Packages []string `json:"packages,omitempty"`
 	// EnvPrefixes are beginnings of environment variables that only this product reads.
 	EnvPrefixes []string `json:"envPrefixes,omitempty"`
+	// ModelImages are images that are made for the one model that their path names, except
+	// for NotModelImages.
+	ModelImages    []string `json:"modelImages,omitempty"`
+	NotModelImages []string `json:"notModelImages,omitempty"`
+	// Entrypoint holds the words between the image's own entrypoint and a model that its
+	// first argument names; empty but present where the model comes at once.
+	Entrypoint []string `json:"entrypoint,omitempty"`
 	// Hub is where a bare org/name is looked up.
 	Hub evidence.Origin `json:"hub,omitempty"`
 	// Dashless says that arguments of the form key=value are flags.
@@ -38,23 +45,21 @@ type product struct {
 	ShortFlags map[string]string `json:"shortFlags,omitempty"`
 	// IgnoreFlags are flags that elsewhere name a model and here do not.
 	IgnoreFlags []string `json:"ignoreFlags,omitempty"`
-	// DatasetFlags are flags that hold datasets with this product only.
+	// DatasetFlags are flags that hold a list of datasets with this product only.
 	DatasetFlags []string `json:"datasetFlags,omitempty"`
 	// ListFlags hold key=value lists; the value names the keys that hold a model.
 	ListFlags map[string][]string `json:"listFlags,omitempty"`
 }
 
-// program is a command line that starts a product. Exactly one of Exec, Module and Script
-// is set.
+// program is a command line that starts a product. Exactly one of Exec and Module is set.
 type program struct {
 	// Exec is the program's name; Sub are the subcommands that must follow it.
 	Exec string   `json:"exec,omitempty"`
 	Sub  []string `json:"sub,omitempty"`
 	// Module is a Python module run with -m, or a parent of it.
 	Module string `json:"module,omitempty"`
-	// Script is the file name of a Python script.
-	Script string `json:"script,omitempty"`
-	// Positional says what the first positional argument is: model or nothing.
+	// Positional says what is read from the arguments that are no flags: model, the first of
+	// them; source, an address that is copied from; address, one that is downloaded; or nothing.
 	Positional string `json:"positional,omitempty"`
 	// Download says that the program fetches a model instead of running it.
 	Download bool `json:"download,omitempty"`
@@ -67,7 +72,7 @@ type service struct {
 	Keys []string `json:"keys,omitempty"`
 	// BaseURLs are environment variables that hold the API's address.
 	BaseURLs []string `json:"baseURLs,omitempty"`
-	// Hosts are the API's own host names; one that begins with a dot or a dash is an ending.
+	// Hosts are the API's own host names; * stands for any characters.
 	Hosts []string `json:"hosts,omitempty"`
 }
 
@@ -85,6 +90,12 @@ type table struct {
 	ServedNameFlags []string `json:"servedNameFlags"`
 	ServedNameEnv   []string `json:"servedNameEnv"`
 	RevisionFlags   []string `json:"revisionFlags"`
+	// ManyValueFlags take all the words up to the next flag.
+	ManyValueFlags []string `json:"manyValueFlags"`
+	// ModelCacheEnv are environment variables that hold a folder of models; ModelFiles are
+	// endings of files that hold models.
+	ModelCacheEnv []string `json:"modelCacheEnv"`
+	ModelFiles    []string `json:"modelFiles"`
 	// ModelPaths are mount paths at or below which volumes hold models; DatasetPaths the same
 	// for datasets.
 	ModelPaths   []string `json:"modelPaths"`
@@ -93,6 +104,10 @@ type table struct {
 	Accelerators []string `json:"accelerators"`
 	// HubTokens are environment variables that hold a model hub's credential.
 	HubTokens []string `json:"hubTokens"`
+	// HubAddresses begin the addresses of Hugging Face's repositories.
+	HubAddresses []string `json:"hubAddresses"`
+	// CredentialWords are parts of the names of environment variables that hold secrets.
+	CredentialWords []string `json:"credentialWords"`
 	// TrainingScripts are beginnings of the file names of training scripts.
 	TrainingScripts []string `json:"trainingScripts"`
 	// Endpoints are environment variables that hold the address of a model server.
@@ -124,21 +139,25 @@ func mustParse(data []byte) *table {
 }
 
 type lookup struct {
-	datasetFlags, servedNameFlags, revisionFlags map[string]bool
-	datasetEnv, servedNameEnv, hubTokens         map[string]bool
-	endpoints                                    map[string]bool
-	serviceKeys, serviceURLs                     map[string]*service
-	packages                                     map[string]*product
-	wrappers                                     map[string]*wrapper
+	datasetFlags, servedNameFlags, revisionFlags, manyValueFlags map[string]bool
+	datasetEnv, servedNameEnv, hubTokens                         map[string]bool
+	endpoints, credentialWords                                   map[string]bool
+	serviceKeys, serviceURLs                                     map[string]*service
+	products, packages                                           map[string]*product
+	execs, modules                                               map[string][]start
+	wrappers                                                     map[string]*wrapper
 }
 
 func newLookup(t *table) *lookup {
 	l := &lookup{
-		datasetFlags: set(t.DatasetFlags), servedNameFlags: set(t.ServedNameFlags), revisionFlags: set(t.RevisionFlags),
+		datasetFlags: set(t.DatasetFlags), servedNameFlags: set(t.ServedNameFlags),
+		revisionFlags: set(t.RevisionFlags), manyValueFlags: set(t.ManyValueFlags),
 		datasetEnv: set(t.DatasetEnv), servedNameEnv: set(t.ServedNameEnv), hubTokens: set(t.HubTokens),
-		endpoints:   set(t.Endpoints),
+		endpoints: set(t.Endpoints), credentialWords: set(t.CredentialWords),
 		serviceKeys: map[string]*service{}, serviceURLs: map[string]*service{},
-		packages: map[string]*product{}, wrappers: map[string]*wrapper{},
+		products: map[string]*product{}, packages: map[string]*product{},
+		execs: map[string][]start{}, modules: map[string][]start{},
+		wrappers: map[string]*wrapper{},
 	}
 	for i := range t.Services {
 		s := &t.Services[i]
@@ -150,14 +169,27 @@ func newLookup(t *table) *lookup {
 		}
 	}
 	for i := range t.Products {
-		for _, name := range t.Products[i].Packages {
-			l.packages[name] = &t.Products[i]
-		}
+		l.addProduct(&t.Products[i])
 	}
 	for i := range t.Wrappers {
 		l.wrappers[t.Wrappers[i].Exec] = &t.Wrappers[i]
 	}
 	return l
+}
+
+func (l *lookup) addProduct(p *product) {
+	l.products[p.Name] = p
+	for _, name := range p.Packages {
+		l.packages[name] = p
+	}
+	for i := range p.Programs {
+		program := &p.Programs[i]
+		if program.Module != "" {
+			l.modules[program.Module] = append(l.modules[program.Module], start{product: p, program: program})
+		} else {
+			l.execs[program.Exec] = append(l.execs[program.Exec], start{product: p, program: program})
+		}
+	}
 }
 
 func set(items []string) map[string]bool {

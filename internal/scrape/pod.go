@@ -20,14 +20,48 @@ type pod struct {
 	volumes    []evidence.Finding
 	devices    []evidence.Finding
 	notes      []evidence.Property
+	// full is true once a container was left out.
+	full bool
+	// modelEnv and modelFlags are the user's additions; running is by container.
+	modelEnv, modelFlags map[string]bool
+	running              map[string][]RunningImage
+	// words, bytes and scripts are what has been read of the command lines.
+	words, bytes, scripts int
 }
 
 func newPod(in *Input) *pod {
-	return &pod{in: in, spec: &in.Template.Spec, at: in.TemplateLocator}
+	p := &pod{
+		in: in, spec: &in.Template.Spec, at: in.TemplateLocator,
+		modelEnv: set(in.Rules.ModelEnvVarNames), modelFlags: map[string]bool{},
+		running: map[string][]RunningImage{},
+	}
+	for _, f := range in.Rules.ModelArgFlags {
+		p.modelFlags[flagName(f)] = true
+	}
+	for _, r := range in.Running {
+		p.running[r.Container] = append(p.running[r.Container], r)
+	}
+	return p
+}
+
+// afford says whether so much more of the command lines can be read.
+func (p *pod) afford(words, bytes int) bool {
+	p.words += words
+	p.bytes += bytes
+	return p.words <= maxWords && p.bytes <= maxWordBytes
+}
+
+// affordScript says whether so much more of the scripts can be read.
+func (p *pod) affordScript(bytes int) bool {
+	p.scripts += bytes
+	return p.scripts <= maxScripts
 }
 
 // note records a part of the workload that was not read.
 func (p *pod) note(format string, args ...any) {
+	if len(p.notes) == maxNotes {
+		return
+	}
 	p.notes = append(p.notes, evidence.Property{
 		Name: evidence.PropScrapeError, Value: fmt.Sprintf(format, args...),
 	})
@@ -46,14 +80,13 @@ func (p *pod) readContainers() {
 }
 
 func (p *pod) addContainer(c *corev1.Container, at string, init bool) {
-	if len(p.containers) == maxContainers {
+	switch {
+	case len(p.containers) < maxContainers:
+		p.containers = append(p.containers, readContainer(p, c, at, init))
+	case !p.full:
+		p.full = true
 		p.note("%s and later containers were not read: more than %d containers", at, maxContainers)
-		return
 	}
-	if len(p.containers) > maxContainers {
-		return
-	}
-	p.containers = append(p.containers, readContainer(p, c, at, init))
 }
 
 // category is that of the strongest signal among the containers that run, and
@@ -84,7 +117,7 @@ func (p *pod) findings(category evidence.Category) []evidence.Finding {
 	}
 	var all []evidence.Finding
 	for _, c := range p.containers {
-		all = append(all, c.imageFindings(p.in.Running)...)
+		all = append(all, c.imageFindings(p.running[c.name])...)
 		all = append(all, c.runtimes...)
 		all = append(all, c.services...)
 	}
@@ -99,42 +132,43 @@ func (p *pod) findings(category evidence.Category) []evidence.Finding {
 func (p *pod) modelFindings(category evidence.Category) []evidence.Finding {
 	var all []evidence.Finding
 	named := len(p.annotated) > 0
-	for _, c := range p.containers {
+	own := make([][]evidence.Finding, len(p.containers))
+	for i, c := range p.containers {
 		for _, m := range c.models {
 			f := m.finding(c, category)
 			if f.Type == evidence.TypeModel && f.Confidence != evidence.Unresolved &&
 				(f.Role == evidence.RoleServed || f.Role == evidence.RoleCalled) {
 				named = true
 			}
-			all = append(all, f)
+			own[i] = append(own[i], f)
 		}
 	}
-	for _, c := range p.containers {
+	for i, c := range p.containers {
 		for _, served := range c.servedNames {
-			if attachServedName(all, c.name, served) || named {
-				continue
+			if !attachServedName(own[i], served) && !named {
+				own[i] = append(own[i], served.finding(c, category))
 			}
-			all = append(all, served.finding(c, category))
 		}
+		all = append(all, own[i]...)
 	}
 	return all
 }
 
-// attachServedName adds the served name to the served models of the container.
-func attachServedName(findings []evidence.Finding, container string, served model) bool {
+// attachServedName adds the served name to a container's served models, and says whether
+// there was one.
+func attachServedName(findings []evidence.Finding, served model) bool {
 	attached := false
 	for i := range findings {
 		f := &findings[i]
-		if f.Type != evidence.TypeModel || f.Container != container || f.Role != evidence.RoleServed {
+		if f.Type != evidence.TypeModel || f.Role != evidence.RoleServed || f.Confidence == evidence.Unresolved {
 			continue
 		}
-		if f.Confidence == evidence.Unresolved {
-			continue
-		}
-		f.Properties = append(f.Properties, evidence.Property{
-			Name: evidence.PropIdentityServedName, Value: served.value.text,
-		})
 		attached = true
+		if len(served.value.missing) == 0 {
+			f.Properties = append(f.Properties, evidence.Property{
+				Name: evidence.PropIdentityServedName, Value: served.value.text,
+			})
+		}
 	}
 	return attached
 }

@@ -61,12 +61,22 @@ type Input struct {
 // these keep the work proportional to what a person could have written by hand.
 const (
 	maxContainers   = 128
-	maxEnvironment  = 2048
-	maxWords        = 2048
-	maxCommandBytes = 1 << 20
-	maxScriptBytes  = 64 << 10
-	maxValueBytes   = 16 << 10
-	maxScriptDepth  = 3
+	maxEnvironment  = 2048      // variables of a container
+	maxWords        = 16 << 10  // words of all command lines of a workload
+	maxWordBytes    = 2 << 20   // bytes of these words
+	maxScripts      = 256 << 10 // bytes of all scripts of a workload
+	maxScriptBytes  = 32 << 10  // bytes of a script or word
+	maxScriptDepth  = 3         // shells within shells
+	maxNesting      = 100       // brackets within brackets in a script
+	maxValueBytes   = 16 << 10  // bytes of a variable's value or an image reference
+	maxNameBytes    = 1 << 10   // bytes of anything that is a name to a person
+	maxModels       = 256       // models and datasets of a container
+	maxServedNames  = 16        // names for its model
+	maxVolumes      = 512       // mounted volumes of a workload
+	maxEvidence     = 16        // places of a finding
+	maxMissing      = 8         // variables that one word lacks
+	maxMissingBytes = 256       // bytes of why a variable is not known
+	maxNotes        = 128       // notes on what was not read
 )
 
 // PodWorkload reads one pod-shaped workload. The report's category is CategoryNone when

@@ -4,6 +4,7 @@ package scrape
 
 import (
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
@@ -30,30 +31,28 @@ func (c *container) recogniseServices() {
 		f.Evidence = appendEvidence(f.Evidence, at)
 	}
 
-	elsewhere := map[string]bool{}
+	elsewhere := map[*service]bool{}
 	for _, name := range c.env.order {
 		s, v := index.serviceURLs[name], c.env.variables[name]
-		if s == nil {
-			continue
-		}
 		host := hostOf(v.value)
-		if !v.known() || host == "" {
-			// The address lies where it cannot be read, so the provider stays a guess.
+		if (s == nil && !index.endpoints[name]) || !v.known() || host == "" {
+			// An address that lies where it cannot be read leaves the provider a guess.
 			continue
 		}
-		if owner := ownerOf(host); owner != nil {
+		owner := ownerOf(host)
+		if owner != nil {
 			add(owner.Name, v.value, evidence.Declared, v.evidence[0])
-			elsewhere[s.Name] = elsewhere[s.Name] || owner != s
-			continue
 		}
-		elsewhere[s.Name] = true
+		if s != nil && owner != s {
+			elsewhere[s] = true
+		}
 	}
 	for _, name := range c.env.order {
-		s := index.serviceKeys[name]
-		if s == nil || elsewhere[s.Name] {
+		s, v := index.serviceKeys[name], c.env.variables[name]
+		if s == nil || elsewhere[s] || isOff(v) {
 			continue
 		}
-		add(s.Name, "", evidence.Inferred, c.env.variables[name].evidence[0])
+		add(s.Name, "", evidence.Inferred, v.evidence[0])
 	}
 	for _, name := range order {
 		c.services = append(c.services, *found[name])
@@ -63,7 +62,16 @@ func (c *container) recogniseServices() {
 	}
 }
 
+// isOff says whether a variable is there without saying yes.
+func isOff(v variable) bool {
+	return v.known() && (v.value == "" || v.value == "0" || strings.EqualFold(v.value, "false"))
+}
+
+// hostOf is the host in an address, with or without a scheme.
 func hostOf(address string) string {
+	if !strings.Contains(address, "://") {
+		address = "//" + address
+	}
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
@@ -75,7 +83,7 @@ func hostOf(address string) string {
 func ownerOf(host string) *service {
 	for i := range patterns.Services {
 		for _, h := range patterns.Services[i].Hosts {
-			if host == h || (strings.ContainsAny(h[:1], ".-") && strings.HasSuffix(host, h)) {
+			if ok, err := path.Match(h, host); err == nil && ok {
 				return &patterns.Services[i]
 			}
 		}

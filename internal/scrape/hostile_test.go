@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
+
+// What one workload may cost, whatever is in it. A slow machine under the race detector is
+// allowed for; without the bounds these inputs take minutes and gigabytes, or never end.
+const (
+	hostileTime    = 30 * time.Second
+	hostileGarbage = 512 << 20
+)
+
+func repeat[T any](n int, item func(i int) T) []T {
+	all := make([]T, n)
+	for i := range all {
+		all[i] = item(i)
+	}
+	return all
+}
+
+func text(format string) func(i int) string {
+	return func(i int) string { return fmt.Sprintf(format, i) }
+}
+
+// fill is text of many repetitions, as long as a script may be.
+func fill(part string) string { return strings.Repeat(part, maxScriptBytes/len(part)) }
+
+func TestHostileWorkloads(t *testing.T) {
+	big := strings.Repeat("x", 10<<20)
+	long := strings.Repeat("a", maxValueBytes)
+	everyContainer := func(c corev1.Container) Input {
+		return deployment(repeat(maxContainers, func(int) corev1.Container { return c })...)
+	}
+	for name, test := range map[string]struct {
+		in Input
+		// note is what must be recorded as not read.
+		note string
+	}{
+		"10 MB argument":         {deployment(withArgs(vllmImage, "--model", big)), "args[1] was read up to its first"},
+		"10 MB command":          {deployment(withCommand(vllmImage, "vllm", "serve", big)), "command[2] was read up to its first"},
+		"10 MB script":           {deployment(shell(vllmImage, big)), "command[2] was read up to its first"},
+		"10 MB of arguments":     {deployment(withArgs(vllmImage, repeat(1<<20, text("a%d"))...)), "later words were not read"},
+		"100,000 flags":          {deployment(withArgs(vllmImage, repeat(100_000, text("--f%d=x"))...)), "later words were not read"},
+		"100,000 models":         {deployment(withArgs(vllmImage, repeat(100_000, text("--model=org/m%d"))...)), "more models than are read"},
+		"names and models":       {everyContainer(withArgs(vllmImage, append(repeat(200, text("--model=org/m%d")), repeat(200, text("--served-model-name=n%d"))...)...)), "later words were not read"},
+		"LoRA modules":           {deployment(withArgs(vllmImage, repeat(10_000, text("--lora-modules=a=b%d"))...)), "more models than are read"},
+		"dashless LoRA modules":  {deployment(withCommand("nvcr.io/nvidia/nemo:25.07", repeat(10_000, text("lora-modules=a=b%d"))...)), "more models than are read"},
+		"a long list":            {deployment(withCommand(plain, "lm_eval", "--model_args", fill("model=a,"), "--tasks", fill("a,"))), "more models than are read"},
+		"5,000 variables":        {deployment(withEnv(withArgs(vllmImage), repeat(5_000, text("V%d=x"))...)), "env[2048] and later variables were not read"},
+		"5,000 variables, 100 x": {deployment(repeat(100, func(int) corev1.Container { return withEnv(withArgs(vllmImage), repeat(5_000, text("V%d=x"))...) })...), "later variables were not read"},
+		"a long variable":        {deployment(withEnv(withArgs(vllmImage), "MODEL="+big)), "env[0] was read up to its first"},
+		"1,000 containers":       {deployment(repeat(1000, func(i int) corev1.Container { return corev1.Container{Name: fmt.Sprint(i), Image: vllmImage} })...), "containers[128] and later containers were not read"},
+		"variables of variables": {deployment(withEnv(withArgs(vllmImage, "--model=$(V1999)"), append([]string{"V=" + long}, repeat(2000, func(i int) string { return fmt.Sprintf("V%d=$(V%d)$(V%d)$(V)", i, i-1, i-1) })...)...)), ""},
+		"missing of missing": {deployment(withEnv(withArgs(vllmImage, "--model=$(V1999)"), repeat(2000, func(i int) string {
+			return fmt.Sprintf("V%d=", i) + strings.Repeat(fmt.Sprintf("$(V%d)$(X%d)", i-1, i), 200)
+		})...)), ""},
+		"unclosed references": {everyContainer(withArgs(vllmImage, fill("$("), fill("$($"), fill("$$("), fill("$a"))), ""},
+		"many references":     {deployment(withEnv(withArgs(vllmImage, repeat(80, func(int) string { return fill("$(V)") })...), "V="+long)), "later words were not read"},
+		"many sources": {deployment(corev1.Container{Image: vllmImage, Args: []string{fill("$(V)$(W)")}, EnvFrom: repeat(5000, func(i int) corev1.EnvFromSource {
+			return corev1.EnvFromSource{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: long + fmt.Sprint(i)}}}
+		})}), ""},
+		"amplified by a shell": {deployment(shell(vllmImage, "x "+fill("$A ")[:30000], env("A="+strings.Repeat("b ", 8000))...)), "not a shell script that can be read: it is too long"},
+		"doubled by a shell":   {deployment(shell(vllmImage, "A=x;"+strings.Repeat("A=${A}${A};", 200)+"vllm serve $A")), ""},
+		"a shell in a shell":   {deployment(shell(vllmImage, fill("sh -c \"$A\";"), env("A="+strings.Repeat("sh -c \"$A\";", 1400))...)), "was not read in full"},
+		"deep shells":          {deployment(shell(vllmImage, `sh -c "sh -c 'sh -c \"sh -c a\"'"`)), "shells within shells"},
+		"every container":      {everyContainer(shell(vllmImage, fill("echo a;"))), "not read"},
+		"running images": {func() Input {
+			in := everyContainer(withArgs(vllmImage))
+			in.Running = repeat(100_000, func(i int) RunningImage { return RunningImage{fmt.Sprint(i), vllmImage, "a@" + digestA} })
+			return in
+		}(), ""},
+		"absurd names": {deployment(corev1.Container{Name: big, Image: big, Command: []string{"\x00", "\xff\xfe", "-", "--", "=", "--=", "-="}, Env: env("=x", "\xff=\xff", big+"=x")}), ""},
+		"absurd volumes": {deployment(corev1.Container{Image: vllmImage, VolumeMounts: repeat(20_000, func(i int) corev1.VolumeMount {
+			return corev1.VolumeMount{Name: "v", MountPath: "/models/" + fmt.Sprint(i)}
+		})}), "more volumes than are read"},
+		"negative devices":  {deployment(corev1.Container{Image: vllmImage, Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("-5"), "amd.com/gpu": resource.MustParse("9E")}}}), ""},
+		"unparsable images": {deployment(repeat(100, func(i int) corev1.Container { return withArgs(strings.Repeat(":@/", i) + "\xff") })...), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.in.Template.Spec.Volumes = append(test.in.Template.Spec.Volumes, pvc("v", "claim"))
+			cheap(t, func() {
+				report := PodWorkload(test.in)
+				NewWithT(t).Expect(notes(report)).To(ContainSubstring(test.note))
+				NewWithT(t).Expect(len(report.Properties)).To(BeNumerically("<=", maxNotes))
+			})
+		})
+	}
+}
+
+func TestHostileScripts(t *testing.T) {
+	for _, source := range []string{
+		fill("("), fill("( "), fill("{ "), fill("$("), fill("$(("), fill("$["), fill("${A:-"), fill("\"$("), fill("`"), fill("`\\"),
+		fill("a["), fill("<("), fill("@("), fill("[[ ! "), fill("(( ! "), "((" + fill("!")[:30000] + "1))", "[[ " + fill("! ")[:30000] + "a ]]",
+		"((" + fill("1?1:")[:30000] + "1))", fill("if a; then "), fill("if if "), fill("while "), fill("case a in a) "), fill("for a do "),
+		fill("time "), fill("a|") + "a", fill("a&&")[:30000] + "a", fill("function a() "), fill("a=("), fill("cat <<E\n"), fill("\\"), fill("'"),
+		"echo {1..999999999}", "echo {a,b}" + strings.Repeat("{a,b}", 60), "echo ${A%%*a*a*a*a*b}", "echo ${A//a/bbbb}",
+		"A=a; " + fill("A=$A$A; ")[:30000] + "echo $A", fill("f() { f | f & }; ")[:30000], "echo $((2**63)) $((9223372036854775807+1)) $((1/0))",
+		fill("(a=1);")[:30000], "((" + strings.Repeat("(", 90) + "1" + strings.Repeat(")", 90) + "))", strings.Repeat("${A:-", 90) + "x" + strings.Repeat("}", 90),
+		"eval \"$(base64 -d)\"", "\x00\xff", "echo \"\xff\" $'\\xff'", "${", "$", "${!A}", "${A@Q}", "${A[@]}", "${#A}", "${A:1:2}", "$1 $@ $* $# $$ $!",
+	} {
+		t.Run(fmt.Sprintf("%.20s", source), func(t *testing.T) {
+			cheap(t, func() {
+				in := deployment(shell(plain, source, env("A="+strings.Repeat("a", maxValueBytes))...))
+				NewWithT(t).Expect(PodWorkload(in).Category).To(Equal(evidence.CategoryNone))
+			})
+		})
+	}
+}
+
+// cheap runs f and holds it to the bounds.
+func cheap(t *testing.T, f func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := time.Now()
+	f()
+	took := time.Since(began)
+	runtime.ReadMemStats(&after)
+	garbage := after.TotalAlloc - before.TotalAlloc
+	t.Logf("%v, %d KiB", took, garbage>>10)
+	g := NewWithT(t)
+	g.Expect(took).To(BeNumerically("<", hostileTime))
+	g.Expect(garbage).To(BeNumerically("<", uint64(hostileGarbage)))
+}

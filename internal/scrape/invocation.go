@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// invocation is one program that a container runs, with its words; words[0] is the program,
+// or the first argument where the image's own entrypoint runs.
+type invocation struct {
+	words []word
+	// entrypoint is true when the program is the image's own, which the manifest does not
+	// name. Many such entrypoints run their arguments, so these may name a program all the same.
+	entrypoint bool
+	// starts are the known programs among the words, at most one of each product.
+	starts []start
+}
+
+// start is a known program that an invocation runs; its own arguments begin at words[args].
+type start struct {
+	product *product
+	program *program
+	args    int
+}
+
+// startsOf recognises a program by its name and a Python module by -m.
+func startsOf(words []word) []start {
+	var all []start
+	add := func(candidates []start, at int) {
+		for _, s := range candidates {
+			args, ok := subcommand(words, at, s.program.Sub)
+			if ok && !slices.ContainsFunc(all, func(have start) bool { return have.product == s.product }) {
+				all = append(all, start{s.product, s.program, args})
+			}
+		}
+	}
+	add(index.execs[execName(words[0].text)], 1)
+	for i := 0; i+1 < len(words); i++ {
+		if words[i].text != "-m" {
+			continue
+		}
+		for module := clip(words[i+1].text, maxNameBytes); module != ""; {
+			add(index.modules[module], i+2)
+			dot := strings.LastIndexByte(module, '.')
+			module = module[:max(dot, 0)]
+		}
+	}
+	return all
+}
+
+// execName is a program's name without its folder, and without the version that npx takes.
+func execName(text string) string {
+	name, _, _ := strings.Cut(path.Base(text), "@")
+	return name
+}
+
+func subcommand(words []word, at int, sub []string) (args int, ok bool) {
+	for _, s := range sub {
+		if at >= len(words) || words[at].text != s {
+			return 0, false
+		}
+		at++
+	}
+	return at, true
+}
+
+// isPython says whether the program is a Python interpreter, whose -m is no flag of what it runs.
+func (inv invocation) isPython() bool {
+	return strings.HasPrefix(path.Base(inv.words[0].text), "python")
+}
+
+// positional is the first word that is neither a flag nor, as far as can be told without
+// knowing every flag, a flag's value.
+func positional(words []word) (word, bool) {
+	flag, values := "", 0
+	for _, w := range words {
+		if strings.HasPrefix(w.text, "-") {
+			name, _, joined := strings.Cut(w.text, "=")
+			flag, values = flagName(name), 0
+			if joined {
+				values = 1
+			}
+			continue
+		}
+		if flag == "" || (values > 0 && !index.manyValueFlags[flag]) {
+			return w, true
+		}
+		values++
+	}
+	return word{}, false
+}
+
+// artefact is the address that a program for copying copies from. A path before it makes it
+// the address that is copied to, except where the program only ever downloads.
+func artefact(words []word, downloads bool) (word, bool) {
+	for _, w := range words {
+		if !downloads && (strings.HasPrefix(w.text, "/") || strings.HasPrefix(w.text, ".")) {
+			return word{}, false
+		}
+		if isArtefact(w.text) {
+			return w, true
+		}
+	}
+	return word{}, false
+}
+
+// flag is one --name value or --name=value of an invocation.
+type flag struct {
+	name string
+	// values are the words up to the next flag, of which most flags take one only.
+	values []word
+}
+
+// value is the first of the values, and empty where there is none.
+func (f flag) value() word {
+	if len(f.values) == 0 {
+		return word{}
+	}
+	return f.values[0]
+}
+
+// flags lists the invocation's flags. Names are without dashes and in kebab case. With
+// dashless, key=value words count as well.
+func (inv invocation) flags(dashless bool, short map[string]string) []flag {
+	var all []flag
+	for i, w := range inv.words {
+		name, value, joined := strings.Cut(w.text, "=")
+		dashes := len(name) - len(strings.TrimLeft(name, "-"))
+		if long, ok := short[name]; ok && dashes == 1 {
+			name, dashes = "--"+long, 2
+		}
+		isFlag := dashes == 2 || (dashes == 1 && len(name) > 2) || (dashes == 0 && dashless && joined)
+		if !isFlag {
+			continue
+		}
+		f := flag{name: flagName(name)}
+		if joined {
+			f.values = []word{{text: value, evidence: w.evidence, missing: w.missing}}
+		}
+		if !joined || (dashes > 0 && index.manyValueFlags[f.name]) {
+			f.values = append(f.values, untilFlag(inv.words[i+1:])...)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// untilFlag are the words before the next flag.
+func untilFlag(words []word) []word {
+	for i, w := range words {
+		if strings.HasPrefix(w.text, "-") {
+			return words[:i]
+		}
+	}
+	return words
+}

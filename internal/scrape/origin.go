@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
+
+var (
+	scheme = regexp.MustCompile(`^([a-z][a-z0-9+.-]{0,15})://`)
+	// hubName is a repository on the Hugging Face hub; llama.cpp writes a file's quantisation
+	// behind it, KServe a revision.
+	hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}(:[A-Za-z0-9._-]{1,95})?$`)
+)
+
+var schemeOrigins = map[string]evidence.Origin{
+	"s3": evidence.OriginObjectStore, "gs": evidence.OriginObjectStore, "gcs": evidence.OriginObjectStore,
+	"az": evidence.OriginObjectStore, "abfs": evidence.OriginObjectStore, "abfss": evidence.OriginObjectStore,
+	"wasb": evidence.OriginObjectStore, "wasbs": evidence.OriginObjectStore, "hdfs": evidence.OriginObjectStore,
+	"hf": evidence.OriginHuggingFace, "oci": evidence.OriginOCI, "modelcar": evidence.OriginOCI,
+	"ngc": evidence.OriginNGC, "pvc": evidence.OriginVolume, "file": evidence.OriginFile,
+	"http": evidence.OriginHTTP, "https": evidence.OriginHTTP,
+}
+
+// originOf says where the identity points: by its scheme, by being a path, or, for a bare
+// org/name, by the hub that the program looks it up in.
+func originOf(identity string, hub evidence.Origin) evidence.Origin {
+	if m := scheme.FindStringSubmatch(identity); m != nil {
+		if onHub(identity) {
+			return evidence.OriginHuggingFace
+		}
+		return schemeOrigins[m[1]]
+	}
+	if strings.HasPrefix(identity, "/") || strings.HasPrefix(identity, ".") || strings.HasPrefix(identity, "~") {
+		return evidence.OriginFile
+	}
+	if onHub("https://" + identity) {
+		return evidence.OriginHuggingFace
+	}
+	if hub == evidence.OriginHuggingFace && !hubName.MatchString(identity) {
+		return evidence.OriginUnknown
+	}
+	return hub
+}
+
+// onHub says whether the address is Hugging Face's.
+func onHub(address string) bool {
+	for _, prefix := range patterns.HubAddresses {
+		if strings.HasPrefix(address, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// isArtefact says whether the text is the address of something that is read as a model: in
+// an object store or hub, or a file of a model's format.
+func isArtefact(text string) bool {
+	switch originOf(text, evidence.OriginUnknown) {
+	case evidence.OriginHuggingFace, evidence.OriginObjectStore, evidence.OriginNGC, evidence.OriginOCI:
+		return true
+	case evidence.OriginHTTP:
+		address, _, _ := strings.Cut(text, "?")
+		for _, suffix := range patterns.ModelFiles {
+			if strings.HasSuffix(address, suffix) {
+				return true
+			}
+		}
+	}
+	return false
+}
