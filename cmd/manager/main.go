@@ -28,10 +28,8 @@ func main() {
 		fmt.Println(version)
 		return
 	}
-	logger, setLevel := newLogger(o)
-	ctrl.SetLogger(logger)
-	if err := run(ctrl.SetupSignalHandler(), o, logger, setLevel); err != nil {
-		logger.Error(err, "The controller stops")
+	if err := run(ctrl.SetupSignalHandler(), o); err != nil {
+		ctrl.Log.Error(err, "The controller stops")
 		os.Exit(1)
 	}
 }

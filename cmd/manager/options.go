@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 )
 
 // options are the flags and the downward API's environment.
@@ -45,8 +47,8 @@ func parseOptions(program string, args []string, getenv func(string) string, out
 	fs.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "The `address` that /healthz and /readyz are served on; 0 turns them off.")
 	fs.BoolVar(&o.leaderElect, "leader-elect", false, "Let one of several replicas work at a time.")
 	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "How long a standby waits before it takes over.")
-	fs.StringVar(&o.logLevel, "log-level", "info", "error, info or debug, until the configuration says otherwise.")
-	fs.StringVar(&o.logFormat, "log-format", "json", "json or text.")
+	fs.StringVar(&o.logLevel, "log-level", settings.DefaultLogLevel, "error, info or debug, where the configuration does not say.")
+	fs.StringVar(&o.logFormat, "log-format", "", "json or text; by default what spec.logging.format said at start, else json.")
 	fs.BoolVar(&o.showVersion, "version", false, "Print the version and exit.")
 	config.RegisterFlags(fs)
 	if err := fs.Parse(args); err != nil {
@@ -63,7 +65,7 @@ func (o options) validate() error {
 	if _, ok := logLevels[o.logLevel]; !ok {
 		errs = append(errs, fmt.Errorf("--log-level is %q, want error, info or debug", o.logLevel))
 	}
-	if o.logFormat != "json" && o.logFormat != "text" {
+	if o.logFormat != "" && o.logFormat != "json" && o.logFormat != "text" {
 		errs = append(errs, fmt.Errorf("--log-format is %q, want json or text", o.logFormat))
 	}
 	if o.leaderElect && o.podNamespace == "" {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/zapr"
@@ -13,6 +14,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -31,10 +33,16 @@ import (
 // leaseName names the Lease of leader election.
 const leaseName = "k8s-aibom.k8saibom.dev"
 
+// configTimeout bounds the reading of the configuration before the manager starts.
+const configTimeout = 5 * time.Second
+
 // newLogger makes the logger and a function that changes its level.
 func newLogger(o options) (logr.Logger, func(string)) {
 	level := zap.NewAtomicLevel()
 	setLevel := func(name string) {
+		if name == "" {
+			name = o.logLevel
+		}
 		if v, ok := logLevels[name]; ok {
 			level.SetLevel(zapcore.Level(-v))
 		}
@@ -50,9 +58,30 @@ func newLogger(o options) (logr.Logger, func(string)) {
 	return zapr.NewLogger(zap.New(core)), setLevel
 }
 
+// configuredLogFormat is spec.logging.format of the configuration as it is now, and empty
+// where that does not say or cannot be read: a log is needed in any case.
+func configuredLogFormat(ctx context.Context, restConfig *rest.Config) string {
+	ctx, cancel := context.WithTimeout(ctx, configTimeout)
+	defer cancel()
+	reader, err := client.New(restConfig, client.Options{Scheme: newScheme()})
+	if err != nil {
+		return ""
+	}
+	config := &v1beta1.AIBOMControllerConfig{}
+	if err := reader.Get(ctx, client.ObjectKey{Name: v1beta1.ConfigName}, config); err != nil {
+		return ""
+	}
+	return config.Spec.Logging.Format
+}
+
 // run builds the manager from the options and runs it until ctx is done.
-func run(ctx context.Context, o options, logger logr.Logger, setLevel func(string)) error {
+func run(ctx context.Context, o options) error {
 	restConfig, err := ctrl.GetConfig()
+	if err == nil && o.logFormat == "" {
+		o.logFormat = configuredLogFormat(ctx, restConfig)
+	}
+	logger, setLevel := newLogger(o)
+	ctrl.SetLogger(logger)
 	if err != nil {
 		return fmt.Errorf("finding the API server (use --kubeconfig outside a cluster): %w", err)
 	}
@@ -89,19 +118,23 @@ func run(ctx context.Context, o options, logger logr.Logger, setLevel func(strin
 	return mgr.Start(ctx)
 }
 
-func managerOptions(o options, logger logr.Logger) ctrl.Options {
+func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			panic(err) // the types are compiled in: they register or the program is broken
 		}
 	}
+	return scheme
+}
+
+func managerOptions(o options, logger logr.Logger) ctrl.Options {
 	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.metricsSecure, CertDir: o.metricsCertDir}
 	if o.metricsSecure {
 		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
 	return ctrl.Options{
-		Scheme: scheme,
+		Scheme: newScheme(),
 		Logger: logger,
 		Cache: cache.Options{
 			ByObject:         controller.CacheByObject(),

@@ -77,7 +77,8 @@ type ConfigReconciler struct {
 	Store *settings.Store
 	// Recorder tells of transitions to invalid and back.
 	Recorder events.EventRecorder
-	// LogLevel is called with error, info or debug after every load; nil when the level is
+	// LogLevel is called with error, info or debug, or with nothing where the configuration
+	// does not say, after every load; nil when the level is
 	// fixed.
 	LogLevel func(string)
 	// HTTPClient is shared by all HTTP sinks; SetupWithManager sets one when nil.

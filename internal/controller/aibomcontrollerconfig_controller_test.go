@@ -192,7 +192,7 @@ func TestReconcileWithoutConfiguration(t *testing.T) {
 	w.g.Expect(w.Store.Loaded()).To(gomega.BeClosed())
 	w.g.Expect(w.Store.State().Ready).To(gomega.BeTrue())
 	w.g.Expect(w.patches).To(gomega.BeZero())
-	w.g.Expect(w.levels).To(gomega.Equal([]string{"info"}))
+	w.g.Expect(w.levels).To(gomega.Equal([]string{""}))
 	w.g.Expect(valueOf(t, configInvalid)).To(gomega.BeZero())
 }
 

@@ -54,9 +54,10 @@ type Snapshot struct {
 	// SpecVersion is the CycloneDX version of documents: 1.6 or 1.7.
 	SpecVersion string
 
-	// LogLevel is error, info or debug.
+	// LogLevel is error, info or debug; empty where the configuration does not say.
 	LogLevel string
-	// LogFormat is json or text; only its value at start takes effect.
+	// LogFormat is json or text; empty where the configuration does not say. Only its value
+	// at start takes effect.
 	LogFormat string
 
 	// Sinks take every document, in this order.
@@ -73,8 +74,6 @@ func Default() *Snapshot {
 		InlineThresholdBytes:     v1beta1.DefaultInlineThresholdBytes,
 		StaleThresholdReconciles: v1beta1.DefaultStaleThresholdReconciles,
 		SpecVersion:              v1beta1.DefaultSpecVersion,
-		LogLevel:                 DefaultLogLevel,
-		LogFormat:                DefaultLogFormat,
 	}
 }
 

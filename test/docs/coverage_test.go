@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
+)
+
+// patterns is what the coverage page shows of internal/scrape/patterns.yaml.
+type patterns struct {
+	Products []product `json:"products"`
+	Services []struct {
+		Name     string   `json:"name"`
+		Keys     []string `json:"keys"`
+		BaseURLs []string `json:"baseURLs"`
+		Hosts    []string `json:"hosts"`
+	} `json:"services"`
+	ModelFlags      map[string]string `json:"modelFlags"`
+	ModelEnv        map[string]string `json:"modelEnv"`
+	DatasetFlags    []string          `json:"datasetFlags"`
+	DatasetEnv      []string          `json:"datasetEnv"`
+	ServedNameFlags []string          `json:"servedNameFlags"`
+	ServedNameEnv   []string          `json:"servedNameEnv"`
+	RevisionFlags   []string          `json:"revisionFlags"`
+	ModelPaths      []string          `json:"modelPaths"`
+	DatasetPaths    []string          `json:"datasetPaths"`
+	ModelCacheEnv   []string          `json:"modelCacheEnv"`
+	Accelerators    []string          `json:"accelerators"`
+	CredentialWords []string          `json:"credentialWords"`
+}
+
+type product struct {
+	Name        string   `json:"name"`
+	Category    string   `json:"category"`
+	Images      []string `json:"images"`
+	BaseImages  []string `json:"baseImages"`
+	Packages    []string `json:"packages"`
+	EnvPrefixes []string `json:"envPrefixes"`
+	// ModelImages name the one model that they are made for.
+	ModelImages []string `json:"modelImages"`
+	Programs    []struct {
+		Exec   string   `json:"exec"`
+		Sub    []string `json:"sub"`
+		Module string   `json:"module"`
+		// Download programs fetch a model; that shows no product.
+		Download bool `json:"download"`
+	} `json:"programs"`
+}
+
+const (
+	generatedBegin = "<!-- generated from internal/scrape/patterns.yaml by: go test ./test/docs -update -->\n"
+	generatedEnd   = "<!-- end of what is generated -->\n"
+)
+
+func TestCoverageIsWhatIsRecognised(t *testing.T) {
+	g := NewWithT(t)
+	var p patterns
+	g.Expect(yaml.Unmarshal([]byte(read(t, "internal/scrape/patterns.yaml")), &p)).To(Succeed())
+	g.Expect(p.Products).NotTo(BeEmpty())
+	for i := range p.Products {
+		g.Expect(p.Products[i].recognisedBy()).NotTo(BeEmpty(), p.Products[i].Name)
+	}
+	page := read(t, coveragePage)
+	before, rest, begins := strings.Cut(page, generatedBegin)
+	_, after, ends := strings.Cut(rest, generatedEnd)
+	g.Expect(begins && ends).To(BeTrue(), "%s has its two marks", coveragePage)
+
+	want := before + generatedBegin + coverage(p) + generatedEnd + after
+	if *update && page != want {
+		g.Expect(os.WriteFile(filepath.Join(root, coveragePage), []byte(want), 0o644)).To(Succeed())
+		return
+	}
+	if page != want {
+		t.Errorf("%s is not what patterns.yaml says; run: go test ./test/docs -update", coveragePage)
+	}
+}
+
+// coverage is the generated part of the page.
+func coverage(p patterns) string {
+	var out strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
+
+	line("\n## Products\n\n| Product | Category | Recognised by |\n|---|---|---|")
+	for i := range p.Products {
+		product := &p.Products[i]
+		category := product.Category
+		if category == "" {
+			category = "none: it only fetches models"
+		}
+		line("| %s | %s | %s |", product.Name, category, product.recognisedBy())
+	}
+	line("\n## Hosted APIs\n\n| API | Variables that hold a key or the like | Variables that hold the address | The provider's hosts |\n|---|---|---|---|")
+	for _, s := range p.Services {
+		line("| %s | %s | %s | %s |", s.Name, spans(s.Keys), spans(s.BaseURLs), spans(s.Hosts))
+	}
+	line("\n## Flags and variables\n\n| What they hold | Flags | Variables |\n|---|---|---|")
+	for _, role := range []string{"served", "draft", "adapter", "tokenizer", "output"} {
+		line("| a model, role `%s` | %s | %s |", role, flags(namesOf(p.ModelFlags, role)), spans(namesOf(p.ModelEnv, role)))
+	}
+	line("| a dataset | %s | %s |", flags(p.DatasetFlags), spans(p.DatasetEnv))
+	line("| a served name | %s | %s |", flags(p.ServedNameFlags), spans(p.ServedNameEnv))
+	line("| a model's revision | %s | |", flags(p.RevisionFlags))
+	line("| a folder of models | | %s |", spans(p.ModelCacheEnv))
+	line("\nA variable with one of these words in its name is a secret and is not read: %s.", spans(p.CredentialWords))
+	line("\n## Mount paths\n\n| What lies there | Paths |\n|---|---|")
+	line("| models | %s |", spans(p.ModelPaths))
+	line("| datasets | %s |", spans(p.DatasetPaths))
+	line("\n## Accelerators\n\n%s\n", spans(p.Accelerators))
+	return out.String()
+}
+
+// recognisedBy says how a product is recognised, in the order of what counts most.
+func (p *product) recognisedBy() string {
+	var commands, fetches []string
+	for _, program := range p.Programs {
+		words := append([]string{program.Exec}, program.Sub...)
+		if program.Module != "" {
+			words[0] = "python -m " + program.Module
+		}
+		if command := strings.Join(words, " "); program.Download {
+			fetches = append(fetches, command)
+		} else {
+			commands = append(commands, command)
+		}
+	}
+	prefixes := make([]string, len(p.EnvPrefixes))
+	for i, prefix := range p.EnvPrefixes {
+		prefixes[i] = prefix + "*"
+	}
+	var ways []string
+	for _, way := range []struct {
+		name  string
+		items []string
+	}{
+		{"command", commands}, {"pip install", p.Packages}, {"image", p.Images},
+		{"image beside a sign of training", p.BaseImages}, {"variable", prefixes}, {"a model is fetched by", fetches},
+		{"a model is named by the image", p.ModelImages},
+	} {
+		if len(way.items) > 0 {
+			ways = append(ways, way.name+" "+spans(way.items))
+		}
+	}
+	return strings.Join(ways, "; ")
+}
+
+// namesOf are the keys that have the role, sorted.
+func namesOf(roles map[string]string, role string) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(roles)) {
+		if roles[name] == role {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func flags(names []string) string {
+	dashed := make([]string, len(names))
+	for i, name := range names {
+		dashed[i] = "--" + name
+	}
+	return spans(dashed)
+}
+
+func spans(items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(items, "`, `") + "`"
+}
