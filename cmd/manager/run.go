@@ -18,7 +18,6 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -136,10 +135,7 @@ func managerOptions(o options, logger logr.Logger) ctrl.Options {
 	return ctrl.Options{
 		Scheme: newScheme(),
 		Logger: logger,
-		Cache: cache.Options{
-			ByObject:         controller.CacheByObject(),
-			DefaultTransform: cache.TransformStripManagedFields(),
-		},
+		Cache:  controller.CacheOptions(),
 		Client: client.Options{Cache: &client.CacheOptions{
 			// A reconcile right after a write must not act on the state before it.
 			EnableReadYourWritesConsistency: ptr.To(true),

@@ -48,7 +48,7 @@ func withHTTP(url, secretName string) v1beta1.AIBOMControllerConfigSpec {
 func TestCompileOfNothingIsTheDefault(t *testing.T) {
 	g := gomega.NewWithT(t)
 	snapshot, err := Compile(t.Context(), v1beta1.AIBOMControllerConfigSpec{}, Dependencies{})
-	g.Expect(err).To(gomega.BeNil())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(snapshot).To(gomega.Equal(Default()))
 	g.Expect(snapshot.NamespaceSelector.Matches(labels.Set{v1beta1.OptInLabel: "true"})).To(gomega.BeTrue())
 	g.Expect(snapshot.NamespaceSelector.Matches(labels.Set{})).To(gomega.BeFalse())
@@ -74,7 +74,7 @@ func TestCompileTakesEveryField(t *testing.T) {
 		},
 	}
 	snapshot, err := Compile(t.Context(), spec, Dependencies{Secrets: secrets(map[string]string{"s/token": secretValue + "\n"})})
-	g.Expect(err).To(gomega.BeNil())
+	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(snapshot.NamespaceSelector.String()).To(gomega.Equal("team=ml"))
 	g.Expect(snapshot.WorkloadKinds.Allows(schema.GroupKind{Group: "batch", Kind: "Job"})).To(gomega.BeTrue())
 	g.Expect(snapshot.WorkloadKinds.Allows(schema.GroupKind{Group: "batch", Kind: "CronJob"})).To(gomega.BeFalse())
@@ -169,7 +169,7 @@ func TestCompileRefusesEachField(t *testing.T) {
 				"s/token": secretValue, "empty/token": "\n", "lines/token": secretValue + "\n" + secretValue,
 			})})
 			g.Expect(snapshot).To(gomega.BeNil())
-			g.Expect(err).NotTo(gomega.BeNil())
+			g.Expect(err).To(gomega.HaveOccurred())
 			g.Expect(err.Reason).To(gomega.Equal(c.reason))
 			g.Expect(err.Fields).To(gomega.HaveLen(1))
 			g.Expect(err.Error()).To(gomega.ContainSubstring(c.want))

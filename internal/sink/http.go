@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
@@ -191,7 +191,7 @@ func (s *httpSink) target(d Delivery) (string, error) {
 		if segment == "" {
 			return "", errors.New("the document's namespace, name and hash must not be empty")
 		}
-		if problems := path.IsValidPathSegmentName(segment); len(problems) > 0 {
+		if problems := content.IsPathSegmentName(segment); len(problems) > 0 {
 			return "", fmt.Errorf("%q cannot be part of a URL: %s", segment, strings.Join(problems, ", "))
 		}
 	}

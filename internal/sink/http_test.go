@@ -172,7 +172,7 @@ func TestDeliverJudgesAnswers(t *testing.T) {
 func TestDeliverRetriesAfterALostConnection(t *testing.T) {
 	g := NewWithT(t)
 	var attempts atomic.Int32
-	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		if attempts.Add(1) == 1 {
 			panic(http.ErrAbortHandler)
 		}
@@ -223,7 +223,7 @@ func TestDeliverEndsWithItsContext(t *testing.T) {
 	})
 	s := newSink(t, HTTPOptions{URL: server.URL, Timeout: time.Minute, Backoff: wait.Backoff{Duration: 30 * time.Second}})
 	_, err := s.Deliver(ctx, document)
-	deliveryError(g, err)
+	_ = deliveryError(g, err)
 	g.Expect(errors.Is(err, context.Canceled)).To(BeTrue())
 }
 
@@ -264,7 +264,7 @@ func TestDeliverHidesATokenThatTheServerEchoes(t *testing.T) {
 	})
 	s := newSink(t, HTTPOptions{URL: "http://" + listener.Addr().String(), Timeout: 100 * time.Millisecond, Token: staticToken(secret)})
 	_, err = s.Deliver(t.Context(), document)
-	deliveryError(g, err)
+	_ = deliveryError(g, err)
 }
 
 func TestDeliverReadsOnlySoMuchOfAnAnswer(t *testing.T) {

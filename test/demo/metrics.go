@@ -72,7 +72,7 @@ func scrape(ctx context.Context, url, token string) (int, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
+	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	return response.StatusCode, string(body), err
 }

@@ -145,7 +145,7 @@ func (cp *ControlPlane) readAudit(since Mark) ([]byte, Mark, error) {
 	if err != nil {
 		return nil, since, err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	content, err := io.ReadAll(io.NewSectionReader(file, int64(since), 1<<62))
 	if err != nil {
 		return nil, since, err

@@ -128,12 +128,12 @@ func (cp *ControlPlane) startAPIServer(options Options) error {
 	if err != nil {
 		return err
 	}
-	defer etcdLog.Close() //nolint:errcheck // the child holds its own descriptor
+	defer etcdLog.Close()
 	serverLog, err := os.Create(cp.LogPath(apiServerProgram))
 	if err != nil {
 		return err
 	}
-	defer serverLog.Close() //nolint:errcheck // the child holds its own descriptor
+	defer serverLog.Close()
 
 	cp.env.ControlPlane.Etcd = &envtest.Etcd{
 		Path: filepath.Join(cp.dir, "bin", etcdProgram), DataDir: filepath.Join(cp.dir, "etcd"),

@@ -190,7 +190,7 @@ func (m *ManagerProcess) Probe(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close() //nolint:errcheck // nothing is read from it
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answers %s", path, response.Status)
 	}
@@ -246,7 +246,7 @@ func freePorts(n int) ([]string, error) {
 			return nil, err
 		}
 		// Held until all are chosen, so that no port is given twice.
-		defer listener.Close() //nolint:errcheck // nothing was accepted
+		defer listener.Close()
 		_, port, err := net.SplitHostPort(listener.Addr().String())
 		if err != nil {
 			return nil, err

@@ -35,7 +35,7 @@ func startProcess(name string, cmd *exec.Cmd, logPath, pids string) (*process, e
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close() //nolint:errcheck // the child holds its own descriptor
+	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {

@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +35,7 @@ func dieWithAChild(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(child.cmd.Process.Pid)
+	_, _ = os.Stdout.WriteString(strconv.Itoa(child.cmd.Process.Pid) + "\n")
 	<-child.exited
 }
 

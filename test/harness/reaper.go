@@ -46,7 +46,7 @@ func startReaper(dir string) (*reaper, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer read.Close() //nolint:errcheck // the child holds its own descriptor
+	defer read.Close()
 	cmd := exec.Command("/bin/sh", "-c", reaperScript, "reaper", dir)
 	cmd.Stdin = read
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
