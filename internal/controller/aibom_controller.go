@@ -112,11 +112,14 @@ func (r *WorkloadReconciler) reconcile(ctx context.Context, workload client.Obje
 	if err != nil {
 		return outcomeFailed, err
 	}
-	optedIn, err := r.optedIn(ctx, workload.GetNamespace(), config)
+	namespace, err := r.namespace(ctx, workload.GetNamespace())
 	if err != nil {
 		return outcomeFailed, err
 	}
-	if !optedIn {
+	if namespace == nil {
+		return outcomeUnchanged, nil
+	}
+	if !config.NamespaceSelector.Matches(labels.Set(namespace.Labels)) {
 		return outcomeNotOptedIn, r.remove(ctx, current)
 	}
 	if !config.WorkloadKinds.Allows(r.Kind.GVK.GroupKind()) {
@@ -167,13 +170,17 @@ func rulesOf(config *settings.Snapshot) scrape.Rules {
 	return rules
 }
 
-func (r *WorkloadReconciler) optedIn(ctx context.Context, namespace string, config *settings.Snapshot) (bool, error) {
+// namespace is the metadata of a workload's namespace, or nil when it is gone or on its way
+// out: nothing can be created there any more, and what is there goes with it.
+func (r *WorkloadReconciler) namespace(ctx context.Context, name string) (*metav1.PartialObjectMetadata, error) {
 	ns := namespaceMetadata()
-	if err := r.Client.Get(ctx, client.ObjectKey{Name: namespace}, ns); err != nil {
-		// Without its namespace there is no workload for long.
-		return false, client.IgnoreNotFound(err)
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, ns); err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
-	return config.NamespaceSelector.Matches(labels.Set(ns.Labels)), nil
+	if !ns.DeletionTimestamp.IsZero() {
+		return nil, nil
+	}
+	return ns, nil
 }
 
 // currentAIBOM is the workload's AIBOM without its document, or nil.

@@ -19,20 +19,32 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/scrape"
 )
 
-// CacheByObject says what the manager's cache keeps of each kind: no more than is read, so
-// that memory follows what is inventoried and nothing else of a pod or workload is held.
-func CacheByObject() map[client.Object]cache.ByObject {
-	return map[client.Object]cache.ByObject{
-		&corev1.Pod{}:          {Transform: stripPod},
-		ownership.ReplicaSet(): {Transform: stripMetadata},
-		namespaceMetadata():    {Transform: stripNamespace},
-		&appsv1.Deployment{}:   {Transform: stripWorkload},
-		&appsv1.StatefulSet{}:  {Transform: stripWorkload},
-		&appsv1.DaemonSet{}:    {Transform: stripWorkload},
-		&batchv1.Job{}:         {Transform: stripWorkload},
-		&batchv1.CronJob{}:     {Transform: stripWorkload},
-		&v1beta1.AIBOM{}:       {Transform: stripAIBOM},
+// CacheOptions say what the manager's cache keeps of each kind: no more than is read, so that
+// memory follows what is inventoried and nothing else of a pod or workload is held.
+func CacheOptions() cache.Options {
+	return cache.Options{
+		ByObject: map[client.Object]cache.ByObject{
+			&corev1.Pod{}:          {Transform: stripPod},
+			ownership.ReplicaSet(): {Transform: stripMetadata},
+			namespaceMetadata():    {Transform: stripNamespace},
+			&appsv1.Deployment{}:   {Transform: stripWorkload},
+			&appsv1.StatefulSet{}:  {Transform: stripWorkload},
+			&appsv1.DaemonSet{}:    {Transform: stripWorkload},
+			&batchv1.Job{}:         {Transform: stripWorkload},
+			&batchv1.CronJob{}:     {Transform: stripWorkload},
+		},
+		// The project's own kinds must not be listed above: a cache asks the API server about
+		// each listed kind when it is made, and the CRDs may be installed after the manager.
+		DefaultTransform: stripOwnKind,
 	}
+}
+
+// stripOwnKind strips the project's own kinds.
+func stripOwnKind(object any) (any, error) {
+	if bom, ok := object.(*v1beta1.AIBOM); ok {
+		return stripAIBOM(bom)
+	}
+	return cache.TransformStripManagedFields()(object)
 }
 
 // namespaceMetadata is an empty Namespace of which only the metadata is read.
@@ -185,9 +197,14 @@ func keptContainers(containers []corev1.Container) []corev1.Container {
 	return kept
 }
 
+// strippedData stands in the cache where a document was. It is no valid UTF-8, so that no
+// client can have written it.
+const strippedData = "\xff"
+
 // stripAIBOM drops the document itself, which is written and never read. A document that
-// does not have the hash that its status states was changed by somebody else: its hash is
-// dropped too, so that the next look finds it wanting.
+// does not have the hash or size that its status states was changed by somebody else: its
+// hash is dropped too, so that the next look finds it wanting. A cache may strip an object
+// that is stripped already.
 func stripAIBOM(object any) (any, error) {
 	bom, ok := object.(*v1beta1.AIBOM)
 	if !ok {
@@ -195,12 +212,13 @@ func stripAIBOM(object any) (any, error) {
 	}
 	bom.ManagedFields = nil
 	document := bom.Status.BOMDocument
-	if document == nil || document.Inline == nil {
+	if document == nil || document.Inline == nil || document.Inline.Data == strippedData {
 		return bom, nil
 	}
-	if sum := sha256.Sum256([]byte(document.Inline.Data)); hex.EncodeToString(sum[:]) != document.SHA256 {
+	sum := sha256.Sum256([]byte(document.Inline.Data))
+	if hex.EncodeToString(sum[:]) != document.SHA256 || document.Size != int64(len(document.Inline.Data)) {
 		document.SHA256 = ""
 	}
-	document.Inline = &v1beta1.InlineDocument{}
+	document.Inline = &v1beta1.InlineDocument{Data: strippedData}
 	return bom, nil
 }

@@ -37,10 +37,19 @@ type delivered struct {
 
 func (d delivered) failed() bool { return d.reason == v1beta1.ReasonDeliveryFailed }
 
+// everySinkTookIt is how a delivery ends that no sink fails.
+func everySinkTookIt(config *settings.Snapshot) delivered {
+	n := len(config.Sinks)
+	if n == 0 {
+		return delivered{reason: v1beta1.ReasonNoSink, message: "No sink is configured."}
+	}
+	return delivered{reason: v1beta1.ReasonDelivered, message: fmt.Sprintf("%d of %d sinks took the document.", n, n)}
+}
+
 // deliver gives the document to every configured sink, and decides where it lies: inline
 // where it is small enough, else in the first sink that took it.
 func deliver(ctx context.Context, config *settings.Snapshot, d sink.Delivery) delivered {
-	out := delivered{reason: v1beta1.ReasonNoSink, message: "No sink is configured."}
+	out := everySinkTookIt(config)
 	var failures []string
 	for _, s := range config.Sinks {
 		url, err := s.Deliver(ctx, d)
@@ -56,12 +65,8 @@ func deliver(ctx context.Context, config *settings.Snapshot, d sink.Delivery) de
 			out.external = &v1beta1.ExternalDocument{Sink: s.Name(), URL: url, WriteOnly: s.WriteOnly()}
 		}
 	}
-	switch {
-	case len(failures) > 0:
+	if len(failures) > 0 {
 		out.reason, out.message = v1beta1.ReasonDeliveryFailed, bounded(strings.Join(failures, "; "), maxMessage)
-	case len(config.Sinks) > 0:
-		out.reason = v1beta1.ReasonDelivered
-		out.message = fmt.Sprintf("%d of %d sinks took the document.", len(config.Sinks), len(config.Sinks))
 	}
 	if fitsInline(d.Document, config.InlineThresholdBytes) {
 		out.inline, out.external = &v1beta1.InlineDocument{Data: string(d.Document)}, nil

@@ -24,6 +24,9 @@ import (
 // bomFormat is the only format of documents.
 const bomFormat = "CycloneDX"
 
+// hashPrefix names the algorithm of status.bomHash.
+const hashPrefix = "sha256:"
+
 // maxSummaryModels bounds the summary, so that it and an inline document together stay below
 // what etcd takes.
 const maxSummaryModels = 64
@@ -43,14 +46,16 @@ func (t target) isCurrent(kind kinds.Kind, current *v1beta1.AIBOM) bool {
 	if current == nil || current.Status.InputHash != t.hash || current.Status.BOMDocument == nil {
 		return false
 	}
-	status := &current.Status
+	if !t.liesAsConfigured(current.Status.BOMDocument) {
+		return false
+	}
 	wanted := current.DeepCopy()
 	t.describe(kind, wanted)
-	return meta.IsStatusConditionTrue(status.Conditions, v1beta1.ConditionReady) &&
-		!meta.IsStatusConditionTrue(status.Conditions, v1beta1.ConditionSinkFailed) &&
-		t.liesAsConfigured(status.BOMDocument) &&
-		equality.Semantic.DeepEqual(status.Summary, t.summary) &&
-		equality.Semantic.DeepEqual(wanted, current)
+	t.reportState(wanted, everySinkTookIt(t.config), metav1.Time{})
+	wanted.Status.BOMHash = hashPrefix + current.Status.BOMDocument.SHA256
+	wanted.Status.BOMDocument.Format = bomFormat
+	wanted.Status.BOMDocument.SpecVersion = t.input.SpecVersion
+	return equality.Semantic.DeepEqual(wanted, current)
 }
 
 // liesAsConfigured says whether a document would end where it is. Its hash is missing where
@@ -152,17 +157,22 @@ func (r *WorkloadReconciler) ensure(ctx context.Context, t target, name string, 
 
 // report sets the status for a good document.
 func (t target) report(aibom *v1beta1.AIBOM, document bom.Document, d delivered, firstSeen, now metav1.Time) {
-	status := &aibom.Status
-	status.Summary = t.summary
-	status.InputHash = t.hash
-	status.BOMHash = "sha256:" + document.SHA256
-	status.ConsecutiveErrors = 0
-	status.ObservedGeneration = aibom.Generation
-	status.BOMDocument = &v1beta1.BOMDocument{
+	t.reportState(aibom, d, now)
+	aibom.Status.BOMHash = hashPrefix + document.SHA256
+	aibom.Status.BOMDocument = &v1beta1.BOMDocument{
 		Format: bomFormat, SpecVersion: document.SpecVersion,
 		SHA256: document.SHA256, Size: int64(len(document.Bytes)), Timestamp: &firstSeen,
 		Inline: d.inline, External: d.external, Truncated: d.truncation != "", TruncationReason: d.truncation,
 	}
+}
+
+// reportState sets what the status says beside the document.
+func (t target) reportState(aibom *v1beta1.AIBOM, d delivered, now metav1.Time) {
+	status := &aibom.Status
+	status.Summary = t.summary
+	status.InputHash = t.hash
+	status.ConsecutiveErrors = 0
+	status.ObservedGeneration = aibom.Generation
 	c := conditions{&status.Conditions, aibom.Generation, now}
 	c.set(v1beta1.ConditionReady, true, v1beta1.ReasonDocumentCurrent, "The document describes the workload as it is.")
 	c.set(v1beta1.ConditionSynced, true, v1beta1.ReasonDocumentCurrent, "The document was built from the newest inputs.")
