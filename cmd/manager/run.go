@@ -110,7 +110,7 @@ func run(ctx context.Context, o options) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
-	if err := mgr.AddReadyzCheck("informers", controller.OwnInformersSynced(mgr.GetCache())); err != nil {
+	if err := mgr.AddReadyzCheck("informers", controller.OwnInformersSynced(mgr.GetCache(), mgr.GetLogger().WithName("readyz"))); err != nil {
 		return err
 	}
 	logger.Info("Starting", "version", version, "pod", o.podName, "namespace", o.podNamespace)

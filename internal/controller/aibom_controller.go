@@ -100,7 +100,8 @@ func (r *WorkloadReconciler) retry() time.Duration {
 	return DefaultRetry
 }
 
-// lostRace says whether the write failed because the world had moved on meanwhile.
+// lostRace says whether the write failed because the world had moved on meanwhile. What is
+// not found is an AIBOM that somebody deleted; see ensure for a kind that is not there.
 func lostRace(err error) bool {
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
 		apierrors.HasStatusCause(err, "NamespaceTerminating")
@@ -125,9 +126,9 @@ func (r *WorkloadReconciler) reconcile(ctx context.Context, workload client.Obje
 	if !config.WorkloadKinds.Allows(r.Kind.GVK.GroupKind()) {
 		return outcomeKindNotAllowed, r.remove(ctx, current)
 	}
-	if current != nil && !metav1.IsControlledBy(current, workload) {
-		// It belongs to an earlier workload of this name, or to nobody: its deletion leads
-		// back here.
+	if current != nil && !r.belongs(current, workload) {
+		// It belongs to an earlier workload of this name, to nobody, or speaks of another
+		// workload, which it can never unsay: its deletion leads back here.
 		return outcomeUnchanged, r.remove(ctx, current)
 	}
 
@@ -147,6 +148,17 @@ func (r *WorkloadReconciler) reconcile(ctx context.Context, workload client.Obje
 		return outcomeUnchanged, nil
 	}
 	return r.publish(ctx, want, current)
+}
+
+// belongs says whether an AIBOM is the workload's own: controlled by it and about it.
+func (r *WorkloadReconciler) belongs(aibom *v1beta1.AIBOM, workload client.Object) bool {
+	return metav1.IsControlledBy(aibom, workload) && aibom.Spec.WorkloadRef == r.reference(workload)
+}
+
+// reference names the workload as its AIBOM does.
+func (r *WorkloadReconciler) reference(workload client.Object) v1beta1.WorkloadReference {
+	apiVersion, kind := r.Kind.GVK.ToAPIVersionAndKind()
+	return v1beta1.WorkloadReference{APIVersion: apiVersion, Kind: kind, Name: workload.GetName()}
 }
 
 // scrape reads the workload and what its pods report.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -134,7 +135,12 @@ func (r *WorkloadReconciler) ensure(ctx context.Context, t target, name string, 
 			// OwnerReferencesPermissionEnforcement is on.
 			BlockOwnerDeletion: ptr.To(false),
 		}}
-		if err := r.Client.Create(ctx, aibom); err != nil {
+		err := r.Client.Create(ctx, aibom)
+		if apierrors.IsNotFound(err) {
+			// Not an object that is gone, but the kind or the namespace: no race that was lost.
+			return nil, fmt.Errorf("creating AIBOM %s (are the CRDs installed?): %s", client.ObjectKeyFromObject(aibom), err.Error())
+		}
+		if err != nil {
 			return nil, fmt.Errorf("creating AIBOM %s: %w", client.ObjectKeyFromObject(aibom), err)
 		}
 		return aibom, nil

@@ -5,6 +5,8 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -81,7 +83,7 @@ func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 func (r *WorkloadReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		For(r.NewObject(), builder.WithPredicates(workloadChanged())).
-		Watches(&v1beta1.AIBOM{}, handler.EnqueueRequestsFromMapFunc(r.workloadOfAIBOM)).
+		Watches(&v1beta1.AIBOM{}, handler.EnqueueRequestsFromMapFunc(r.workloadsOfAIBOM)).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.workloadOfPod), builder.WithPredicates(podChanged())).
 		Watches(ownership.ReplicaSet(), handler.EnqueueRequestsFromMapFunc(r.workloadOfReplicaSet),
 			builder.WithPredicates(ownerChanged())).
@@ -117,17 +119,41 @@ func ownerChanged() predicate.Predicate {
 	}}
 }
 
-// workloadOfAIBOM leads from an AIBOM to the workload that it names.
-func (r *WorkloadReconciler) workloadOfAIBOM(_ context.Context, object client.Object) []reconcile.Request {
+// workloadsOfAIBOM leads from an AIBOM to its workload.
+func (r *WorkloadReconciler) workloadsOfAIBOM(_ context.Context, object client.Object) []reconcile.Request {
 	aibom, ok := object.(*v1beta1.AIBOM)
 	if !ok {
 		return nil
 	}
-	ref := aibom.Spec.WorkloadRef
-	if ref.Kind != r.Kind.GVK.Kind || schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).Group != r.Kind.GVK.Group {
-		return nil
+	var requests []reconcile.Request
+	for _, name := range workloadNames(r.Kind, aibom) {
+		requests = append(requests, reconcile.Request{
+			NamespacedName: client.ObjectKey{Namespace: aibom.Namespace, Name: name},
+		})
 	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: aibom.Namespace, Name: ref.Name}}}
+	return requests
+}
+
+// workloadNames are the workloads of the kind that an AIBOM may be of: the one that it refers
+// to, the one that controls it and the one that its name is made from. They are the same but
+// for an AIBOM that somebody else made.
+func workloadNames(k kinds.Kind, aibom *v1beta1.AIBOM) []string {
+	var names []string
+	add := func(apiVersion, kind, name string) {
+		gk := schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()
+		if gk == k.GVK.GroupKind() && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	ref := aibom.Spec.WorkloadRef
+	add(ref.APIVersion, ref.Kind, ref.Name)
+	if owner := metav1.GetControllerOfNoCopy(aibom); owner != nil {
+		add(owner.APIVersion, owner.Kind, owner.Name)
+	}
+	if name, ok := strings.CutPrefix(aibom.Name, AIBOMName(k.GVK.Kind, "")); ok && name != "" {
+		add(k.GVK.GroupVersion().String(), k.GVK.Kind, name)
+	}
+	return names
 }
 
 // workloadOfPod leads from a pod to the workload that controls it.

@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -87,6 +88,26 @@ var _ = Describe("What somebody changes by hand is put right", Label("foundation
 		Entry("the owner that is removed", func(a *v1beta1.AIBOM) { a.OwnerReferences = nil }),
 		Entry("the owner that no longer controls", func(a *v1beta1.AIBOM) { a.OwnerReferences[0].Controller = ptr.To(false) }),
 		Entry("the document's version in the spec", func(a *v1beta1.AIBOM) { a.Spec.BOMSpecVersion = "1.7" }),
+	)
+
+	DescribeTable("makes way for the workload's own AIBOM", func(ctx context.Context, forge func(*v1beta1.AIBOM, *metav1.OwnerReference)) {
+		ns := optedIn(ctx)
+		deployment := create(ctx, "Deployment", ns, "llm", plain()).(*appsv1.Deployment)
+		forged := &v1beta1.AIBOM{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "deployment-llm"}}
+		forged.Spec.WorkloadRef = v1beta1.WorkloadReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "llm"}
+		forge(forged, metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment")))
+		Expect(admin.Create(ctx, forged)).To(Succeed())
+		Eventually(listAIBOMs(ctx, ns)).Should(BeEmpty(), "nginx is no AI workload, whoever says so")
+		change(ctx, deployment, func(d *appsv1.Deployment) { d.Spec.Template.Spec = serving(llama).Spec })
+		awaitAIBOM(ctx, ns, "deployment-llm", haveModels(llama))
+	},
+		Entry("where one speaks of another workload", func(a *v1beta1.AIBOM, owner *metav1.OwnerReference) {
+			a.OwnerReferences, a.Spec.WorkloadRef.Name = []metav1.OwnerReference{*owner}, "other"
+		}),
+		Entry("where one speaks of another workload and has no owner", func(a *v1beta1.AIBOM, _ *metav1.OwnerReference) {
+			a.Spec.WorkloadRef.Name = "other"
+		}),
+		Entry("where one has no owner", func(*v1beta1.AIBOM, *metav1.OwnerReference) {}),
 	)
 })
 
