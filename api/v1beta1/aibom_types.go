@@ -89,11 +89,13 @@ type AIBOMSummary struct {
 	// runtime names what the workload runs.
 	// +optional
 	Runtime RuntimeSummary `json:"runtime,omitzero"`
-	// models names every model, sorted by identity.
+	// models names up to 64 models, what is served first, then what is called, drafts, adapters
+	// and outputs, each sorted by identity.
 	// +listType=atomic
 	// +optional
 	Models []ModelSummary `json:"models,omitempty"`
-	// confidence of the whole: the lowest among the resolved runtime and model findings.
+	// confidence of the whole: the lowest among the resolved runtime and model findings, or
+	// that of the services called where there are none.
 	// +optional
 	Confidence string `json:"confidence,omitempty"`
 }

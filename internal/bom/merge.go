@@ -70,6 +70,7 @@ func mergeFindings(findings []evidence.Finding) []evidence.Finding {
 func mergeInto(into *evidence.Finding, f evidence.Finding) {
 	into.Evidence = append(into.Evidence, f.Evidence...)
 	into.Properties = append(into.Properties, f.Properties...)
+	into.Category = max(into.Category, f.Category)
 	if certainty(f.Confidence) < certainty(into.Confidence) ||
 		certainty(f.Confidence) == certainty(into.Confidence) && f.Confidence < into.Confidence {
 		into.Confidence = f.Confidence
@@ -112,6 +113,7 @@ func cleanFinding(f evidence.Finding) evidence.Finding {
 		Role:       evidence.Role(n.clean("role", string(f.Role))),
 		Origin:     evidence.Origin(n.clean("origin", string(f.Origin))),
 		Container:  n.clean("container", f.Container),
+		Category:   evidence.Category(n.clean("category", string(f.Category))),
 		Quantity:   f.Quantity,
 		Endpoint:   n.clean("endpoint", f.Endpoint),
 		Confidence: evidence.Confidence(n.clean("confidence", string(f.Confidence))),

@@ -38,6 +38,10 @@ const secretName = `(?:[A-Za-z0-9]+[_-])*(?:api[_-]?key|apikey|password|passwd|c
 	`secret[_-]?access[_-]?key|account[_-]?key|shared[_-]?access[_-]?key|shared[_-]?access[_-]?signature|private[_-]?key|` +
 	`(?:access|auth|api|bearer|hf|hub|hugging[_-]?face|id|refresh|session|security|secret)[_-]?token)`
 
+// secretVariable matches names of environment variables that hold a secret and are too short or
+// too general to be told by their words in small letters: PGPASSWORD, MYSQL_PWD, VAULT_TOKEN.
+const secretVariable = `(?:[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|APIKEY)|[A-Z0-9_]+(?:PWD|PASS|_PAT|_CREDENTIALS?|_AUTH))`
+
 // queryName matches names of query parameters whose value is a secret.
 const queryName = `(?:[A-Za-z0-9]+[_-])*(?:token|key|apikey|sig|sv|signature|secret|password|passwd|pwd|pass|auth|credentials?|` +
 	`awsaccesskeyid|googleaccessid)|x-(?:amz|goog)-[A-Za-z0-9-]+`
@@ -46,11 +50,13 @@ var rules = []rule{
 	{"pem", []string{"-----begin"}, regexp.MustCompile(`()-----BEGIN [A-Z0-9 ]*-----(?s:.*?)(?:-----END [A-Z0-9 ]*-----|\z)`), nil},
 	{"url-userinfo", []string{"://"}, regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s/?#]*)@(sha\d{3}:)?`), keepHarmlessUser},
 	{"url-userinfo", []string{"://"}, regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#@:]*:([^\s@]+)@`), keepPort},
-	{"url-userinfo", []string{"@"}, regexp.MustCompile(`(^|[\s"'=,(])[^\s/:@"'=,(]+:[^\s/@"']+(@[A-Za-z0-9-]+\.[A-Za-z0-9])`), keepHost},
+	{"url-userinfo", []string{"@"}, regexp.MustCompile(`(^|[\s"'=,(])[^\s/:@"'=,(]+:[^\s/@"']+(@[A-Za-z0-9][A-Za-z0-9.-]*(?:[:/\s"',)\x{FFFD}]|$))`), keepHost},
 	{"query-secret", []string{"?", "&", ";"}, regexp.MustCompile(`(?i)([?&;](?:` + queryName + `)=)[^&#\s"']+`), nil},
 	{"assigned-secret", []string{"="}, regexp.MustCompile(`(?i)` + start + `(` + secretName + `=["']?)[^&\s"';,]+`), keepTwo},
 	{"assigned-secret", []string{":"}, regexp.MustCompile(`(?i)(["']` + secretName + `["']` + space + `*:` + space + `*["'])[^"']+`), nil},
-	{"assigned-secret", []string{"--"}, regexp.MustCompile(`(?i)(^|` + space + `)(--(?:` + secretName + `|token)(?:=|` + space + `+)["']?)[^\s"']+`), keepTwo},
+	{"assigned-secret", []string{"="}, regexp.MustCompile(start + `(` + secretVariable + `=["']?)[^&\s"';,]+`), keepTwo},
+	{"assigned-secret", []string{"-"}, regexp.MustCompile(`(?i)(^|["']|` + space + `)(--?(?:` + secretName + `|token|secret|pass|passphrase|pat|credentials?)(?:=|` + space + `+)["']?)[^\s"']+`), keepTwo},
+	{"assigned-secret", []string{"-u", "user"}, regexp.MustCompile(`(^|["']|` + space + `)((?:-u|--user|--proxy-user)(?:=|` + space + `*)["']?)[^\s"':@/]+:[^\s"']+`), keepTwo},
 	{"authorization", []string{"authorization", "api-key", "auth-token"},
 		regexp.MustCompile(`(?i)((?:authorization|x-api-key|api-key|x-auth-token)["']?` + space + `*:` + space + `*["']?(?:(?:bearer|basic|token)` + space + `+)?)[^\s"',;\x{FFFD}]+`), nil},
 	{"bearer-token", []string{"bearer"}, regexp.MustCompile(`(?i)` + start + `(bearer(?:` + space + `|%20)+)[A-Za-z0-9._~+/=-]{8,}`), keepTwo},
@@ -140,8 +146,15 @@ func groupsOf(s string, match []int) []string {
 	return groups
 }
 
-func keepTwo(g []string) string  { return g[1] + g[2] + redacted }
-func keepHost(g []string) string { return g[1] + redacted + g[2] }
+func keepTwo(g []string) string { return g[1] + g[2] + redacted }
+
+// keepHost leaves an image's name and tag before its digest.
+func keepHost(g []string) string {
+	if strings.HasPrefix(g[2], "@sha256:") || strings.HasPrefix(g[2], "@sha512:") {
+		return g[0]
+	}
+	return g[1] + redacted + g[2]
+}
 
 // keepHarmlessUser leaves what stands before an @ without being a credential: an image's name
 // before its digest, and a user or Azure container without a password (abfss://container@host,

@@ -62,6 +62,17 @@ func TestCredentialsAreRedacted(t *testing.T) {
 		{"dsn", "host=db password=abc user=me", "host=db password=REDACTED user=me", "assigned-secret"},
 		{"azure connection string", "AccountName=a;AccountKey=b==;x=y", "AccountName=a;AccountKey=REDACTED;x=y", "assigned-secret"},
 		{"flag", "serve --api-key abc --port 1", "serve --api-key REDACTED --port 1", "assigned-secret"},
+		{"variable's assignment", "PGPASSWORD=abc psql", "PGPASSWORD=REDACTED psql", "assigned-secret"},
+		{"variable within a word", "$(MYSQL_PWD=abc mysql)", "$(MYSQL_PWD=REDACTED mysql)", "assigned-secret"},
+		{"variable of a token", "VAULT_TOKEN='abc'", "VAULT_TOKEN='REDACTED'", "assigned-secret"},
+		{"curl -u", "curl -s -u admin:abc https://h/x", "curl -s -u REDACTED https://h/x", "assigned-secret"},
+		{"curl -u, joined", "curl -uadmin:abc https://h/x", "curl -uREDACTED https://h/x", "assigned-secret"},
+		{"curl --user", "curl --user=admin:abc", "curl --user=REDACTED", "assigned-secret"},
+		{"flag with one dash", "vault read -token abc x", "vault read -token REDACTED x", "assigned-secret"},
+		{"flag token", "x --token abc y", "x --token REDACTED y", "assigned-secret"},
+		{"userinfo, host without dots", "user:hunter2@host/x", "REDACTED@host/x", "url-userinfo"},
+		{"userinfo, host and port", "user:hunter2@host:5000", "REDACTED@host:5000", "url-userinfo"},
+		{"userinfo, host only", "user:hunter2@host", "REDACTED@host", "url-userinfo"},
 		{"json", `{"password": "abc"}`, `{"password": "REDACTED"}`, "assigned-secret"},
 	}
 	for _, tt := range tests {
@@ -88,6 +99,7 @@ func TestOrdinaryValuesSurvive(t *testing.T) {
 		"s3://bucket/models/llama?versionId=3", "gs://bucket/a@b", "pvc://claim/path", "https://host:8080/a@b", "https://api.openai.com/v1", "http://$(HOST):$(PORT)/a@b",
 		"basic authentication", "Basic tutorials", "bearer", "the bearer of it", "--tokenizer=org/tok", "--max-tokens=512", "pad_token=x", "monkey=1", "key=value", "token", "password",
 		"$(MODEL_ID)", "secret/model-credentials", "secretKeyRef hf/token", "spec.template.spec.containers[0].env[HF_TOKEN]", "metadata.annotations[model.k8saibom.dev/name]",
+		"debian:12@" + testDigest, "llama3:8b", "PWD=/models", "OLDTOKENIZER=x", "-u 1000", "--user admin", "a-token b", "pre-pass filter", "--max-token 5",
 		"nvcr.io/nim/meta/llama-3.1-8b-instruct", "模型/中文-7B", "modèle", "a&b<c>",
 	}
 	for _, v := range values {

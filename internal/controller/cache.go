@@ -192,9 +192,18 @@ func keptContainers(containers []corev1.Container) []corev1.Container {
 			Name: c.Name, Image: c.Image, Command: c.Command, Args: c.Args,
 			Env: c.Env, EnvFrom: c.EnvFrom, Resources: c.Resources,
 			VolumeMounts: c.VolumeMounts, RestartPolicy: c.RestartPolicy,
+			WorkingDir: c.WorkingDir, Lifecycle: keptLifecycle(c.Lifecycle),
 		}
 	}
 	return kept
+}
+
+// keptLifecycle is the command that a container runs once it has started, if any.
+func keptLifecycle(l *corev1.Lifecycle) *corev1.Lifecycle {
+	if l == nil || l.PostStart == nil || l.PostStart.Exec == nil {
+		return nil
+	}
+	return &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: l.PostStart.Exec}}
 }
 
 // strippedData stands in the cache where a document was. It is no valid UTF-8, so that no

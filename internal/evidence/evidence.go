@@ -146,6 +146,9 @@ type Finding struct {
 	// Container names the container that holds the thing; empty where it belongs to the
 	// whole workload.
 	Container string `json:"container,omitempty"`
+	// Category is what a runtime or framework is for. It says which of them a summary names,
+	// follows from the name, and is no part of the document.
+	Category Category `json:"-"`
 	// Quantity is how many devices a pod requests.
 	Quantity int64 `json:"quantity,omitempty"`
 	// Endpoint is the base URL of a service, where one is configured.

@@ -4,6 +4,7 @@ package scrape
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
@@ -31,28 +32,36 @@ func (p *pod) readAnnotations() {
 }
 
 func (p *pod) readAnnotated(annotations map[string]string, at string) {
-	source := clip(annotations[AnnotationModelSource], maxValueBytes)
-	name := cmp.Or(clip(annotations[AnnotationModelName], maxValueBytes), source)
+	value := func(name string) string { return strings.TrimSpace(clip(annotations[name], maxValueBytes)) }
+	source := value(AnnotationModelSource)
+	name := cmp.Or(value(AnnotationModelName), source)
 	if name == "" {
 		return
 	}
 	f := evidence.Finding{
 		Type: evidence.TypeModel, Name: name, Role: evidence.RoleServed,
-		Version:    clip(annotations[AnnotationModelVersion], maxValueBytes),
+		Version:    value(AnnotationModelVersion),
 		Origin:     originOf(name, evidence.OriginUnknown),
 		Confidence: evidence.Declared,
 	}
 	for _, annotation := range []string{AnnotationModelName, AnnotationModelSource} {
-		if annotations[annotation] != "" {
+		if value(annotation) != "" {
 			f.Evidence = append(f.Evidence, evidence.Evidence{
 				Source: evidence.SourceAnnotation, Locator: at + "[" + annotation + "]",
 			})
 		}
 	}
-	if source != "" {
+	if source != "" && !isPlaceholder(source) {
 		f.Origin = originOf(source, evidence.OriginUnknown)
 	}
-	if annotations[AnnotationModelSigned] == "true" {
+	if isPlaceholder(f.Version) {
+		f.Version = ""
+	}
+	if isPlaceholder(name) {
+		f.Name, f.Origin, f.Confidence = maskCommands(name), evidence.OriginUnknown, evidence.Unresolved
+		f.Properties = append(f.Properties, evidence.Property{Name: evidence.PropIdentityUnresolved, Value: f.Name})
+	}
+	if value(AnnotationModelSigned) == "true" {
 		f.Properties = append(f.Properties, evidence.Property{Name: evidence.PropIdentitySigned, Value: "true"})
 	}
 	p.annotated = append(p.annotated, f)

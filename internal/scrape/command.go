@@ -16,11 +16,16 @@ import (
 // readInvocations lists the programs that a container's command and args run. A shell with
 // -c is looked into.
 func readInvocations(p *pod, c *corev1.Container, at string, env *environment) []invocation {
-	words := readWords(p, c, at, env)
+	words := append(readWords(p, at+".command", evidence.SourceCommand, c.Command, env),
+		readWords(p, at+".args", evidence.SourceArgument, c.Args, env)...)
 	if len(words) == 0 {
 		return nil
 	}
 	entrypoint := len(c.Command) == 0 && shellScript(words) < 0
+	if program := entrypointOf(c.Image); entrypoint && program != "" {
+		image := []evidence.Evidence{{Source: evidence.SourceImage, Locator: at + ".image"}}
+		words = append([]word{{text: program, evidence: image}}, words...)
+	}
 	all := unfold(p, words, env, 0)
 	for i := range all {
 		all[i].entrypoint = entrypoint
@@ -29,41 +34,70 @@ func readInvocations(p *pod, c *corev1.Container, at string, env *environment) [
 	return all
 }
 
-// readWords are the command and its arguments as Kubernetes hands them to the container.
-func readWords(p *pod, c *corev1.Container, at string, env *environment) []word {
-	var words []word
-	read := func(field string, source evidence.Source, items []string) bool {
-		for i, item := range items {
-			locator := fmt.Sprintf("%s.%s[%d]", at, field, i)
-			if len(item) > maxScriptBytes {
-				p.note("%s was read up to its first %d bytes", locator, maxScriptBytes)
-				item = clip(item, maxScriptBytes)
-			}
-			w := env.expand(word{
-				text:     item,
-				evidence: []evidence.Evidence{{Source: source, Locator: locator}},
-			})
-			if !p.afford(1, len(w.text)) {
-				p.note("%s and later words were not read: the workload's commands are too long", locator)
-				return false
-			}
-			words = append(words, w)
-		}
-		return true
+// readHook lists the programs that run in the container once it has started.
+func readHook(p *pod, c *corev1.Container, at string, env *environment) []invocation {
+	if c.Lifecycle == nil || c.Lifecycle.PostStart == nil || c.Lifecycle.PostStart.Exec == nil {
+		return nil
 	}
-	if read("command", evidence.SourceCommand, c.Command) {
-		read("args", evidence.SourceArgument, c.Args)
+	words := readWords(p, at+".lifecycle.postStart.exec.command", evidence.SourceCommand, c.Lifecycle.PostStart.Exec.Command, env)
+	all := unfold(p, words, env, 0)
+	for i := range all {
+		all[i].starts = startsOf(all[i].words)
+	}
+	return all
+}
+
+// entrypointOf is the program that an image of a known program runs with its arguments.
+func entrypointOf(reference string) string {
+	parsed := parseImage(reference)
+	for _, e := range patterns.Entrypoints {
+		if matchesAny(e.Images, parsed) {
+			return e.Exec
+		}
+	}
+	return ""
+}
+
+// readWords are the items of a command or of its arguments as Kubernetes hands them to the
+// container.
+func readWords(p *pod, at string, source evidence.Source, items []string, env *environment) []word {
+	var words []word
+	for i, item := range items {
+		locator := fmt.Sprintf("%s[%d]", at, i)
+		if len(item) > maxScriptBytes {
+			p.note("%s was read up to its first %d bytes", locator, maxScriptBytes)
+			item = clip(item, maxScriptBytes)
+		}
+		w := env.expand(word{
+			text:     item,
+			evidence: []evidence.Evidence{{Source: source, Locator: locator}},
+		})
+		if !p.afford(1, len(w.text)) {
+			p.note("%s and later words were not read: the workload's commands are too long", locator)
+			return words
+		}
+		words = append(words, w)
 	}
 	return words
 }
 
 // unfold looks through wrappers and shells at the programs that really run.
 func unfold(p *pod, words []word, env *environment, depth int) []invocation {
+	exportAssigned(p, words, env)
 	words = unwrap(words)
 	if len(words) == 0 {
 		return nil
 	}
-	script := shellScript(words)
+	script, parameters := shellScript(words), []word(nil)
+	if script >= 0 {
+		parameters = words[script+1:]
+	}
+	if words[0].text == "eval" && depth > 0 && len(words) > 1 {
+		words, script = []word{joined(words[1:])}, 0
+		if len(words[0].missing) > 0 {
+			p.note("%s was not read in full: it runs what is not known", words[0].evidence[0].Locator)
+		}
+	}
 	if script < 0 {
 		return []invocation{{words: words}}
 	}
@@ -76,7 +110,7 @@ func unfold(p *pod, words []word, env *environment, depth int) []invocation {
 		p.note("%s was not read in full: the workload's scripts are too long", at)
 		return nil
 	}
-	commands, err := readScript(p, words[script], env)
+	commands, err := readScript(p, words[script], parameters, env)
 	if err != nil {
 		p.note("%s is not a shell script that can be read: %v", at, err)
 	}
@@ -85,6 +119,38 @@ func unfold(p *pod, words []word, env *environment, depth int) []invocation {
 		all = append(all, unfold(p, command, env, depth+1)...)
 	}
 	return all
+}
+
+// exportAssigned keeps what env NAME=value sets for the program behind it.
+func exportAssigned(p *pod, words []word, env *environment) {
+	for i, w := range words {
+		name, value, found := strings.Cut(w.text, "=")
+		if i == 0 {
+			if path.Base(w.text) != "env" {
+				return
+			}
+			continue
+		}
+		if !found && !strings.HasPrefix(w.text, "-") {
+			return
+		}
+		if found && p.matters(name) {
+			env.export(name, variable{value: value, evidence: w.evidence, missing: joinMissing(w.missing)}, w.conditional)
+		}
+	}
+}
+
+// joined is the script that eval makes of its words.
+func joined(words []word) word {
+	script := words[0]
+	texts := make([]string, len(words))
+	for i, w := range words {
+		texts[i] = w.text
+		script.evidence = appendEvidence(script.evidence, w.evidence...)
+		script.missing = addMissing(script.missing, w.missing...)
+	}
+	script.text = clip(strings.Join(texts, " "), maxScriptBytes)
+	return script
 }
 
 var shells = set([]string{"sh", "bash", "ash", "dash", "zsh", "ksh", "busybox"})

@@ -4,6 +4,7 @@ package scrape
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,8 @@ type container struct {
 	services    []evidence.Finding
 	models      []model
 	servedNames []model
+	// besideModels is true where a program runs in a folder of models.
+	besideModels bool
 }
 
 func readContainer(p *pod, c *corev1.Container, at string, init bool) *container {
@@ -35,12 +38,15 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 		env: readEnvironment(p, c, at),
 	}
 	invocations := readInvocations(p, c, at, out.env)
+	started := invocations
+	invocations = slices.Concat(invocations, readHook(p, c, at, out.env))
 	if !init {
 		out.recogniseCommands(invocations)
-		out.recogniseImage(invocations)
+		out.recogniseImage(started)
 		out.recogniseEnvironment()
-		out.recogniseServices()
+		out.recogniseServices(invocations)
 	}
+	out.besideModels = out.worksBesideModels(c.WorkingDir, invocations)
 	out.readModels(invocations)
 	if !init {
 		out.readImageModel()
@@ -61,7 +67,7 @@ func (c *container) detect(p *product, s strength, version string, at ...evidenc
 	c.products = append(c.products, p)
 	c.signals = append(c.signals, signal{p.Category, s})
 	c.runtimes = append(c.runtimes, evidence.Finding{
-		Type: p.Type, Name: p.Name, Version: version, Container: c.name,
+		Type: p.Type, Name: p.Name, Category: p.Category, Version: version, Container: c.name,
 		Confidence: evidence.Inferred, Evidence: appendEvidence(nil, at...),
 	})
 }
@@ -86,10 +92,13 @@ func (c *container) recogniseCommands(invocations []invocation) {
 				c.detect(s.product, strengthCommand, "", inv.words[0].evidence...)
 			}
 		}
+		c.recogniseImports(inv)
 		for _, w := range inv.installedPackages() {
-			name := strings.ToLower(strings.ReplaceAll(packageName(w.text), "_", "-"))
+			name := packageOf(w)
 			if p, ok := index.packages[name]; ok {
 				c.detect(p, strengthCommand, packageVersion(w.text), w.evidence...)
+			} else if p := pluginOf(name); p != nil {
+				c.detect(p, strengthCommand, "", w.evidence...)
 			}
 		}
 	}
@@ -98,7 +107,7 @@ func (c *container) recogniseCommands(invocations []invocation) {
 // recogniseImage looks at the image's repository path. A Job that overrides the image's
 // entrypoint with something else may only borrow the image, for instance to fetch a model.
 func (c *container) recogniseImage(invocations []invocation) {
-	version := versionOf(c.image.tag)
+	version := c.imageVersion()
 	for _, r := range c.pod.in.Rules.RuntimeImages {
 		if matchesImage(r.Pattern, c.image) {
 			p, ok := index.products[r.Runtime]
@@ -114,32 +123,34 @@ func (c *container) recogniseImage(invocations []invocation) {
 	training := trains(invocations)
 	for i := range patterns.Products {
 		p := &patterns.Products[i]
-		if (!borrowed && matchesAny(p.Images, c.image)) || (training && matchesAny(p.BaseImages, c.image)) {
+		trained := training && p.Category == evidence.CategoryTraining
+		if ((!borrowed || trained) && c.isImageOf(p)) || (trained && matchesAny(p.BaseImages, c.image)) {
 			c.detect(p, strengthImage, version, c.imageEvidence())
 		}
 	}
 }
 
-func (c *container) imageEvidence() evidence.Evidence {
-	return evidence.Evidence{Source: evidence.SourceImage, Locator: c.at + ".image"}
+// isImageOf says whether the image is one of the product's.
+func (c *container) isImageOf(p *product) bool {
+	return matchesAny(p.Images, c.image) || c.isMirrorImageOf(p)
 }
 
-// trains says whether a program is named like a training script.
-func trains(invocations []invocation) bool {
-	for _, inv := range invocations {
-		for _, w := range inv.words {
-			base := path.Base(w.text)
-			if !strings.HasSuffix(base, ".py") {
-				continue
-			}
-			for _, prefix := range patterns.TrainingScripts {
-				if strings.HasPrefix(strings.ReplaceAll(base, "-", "_"), prefix) {
-					return true
-				}
-			}
-		}
+func (c *container) isMirrorImageOf(p *product) bool {
+	return matchesAny(p.MirrorImages, c.image) && slices.ContainsFunc(c.env.order, func(name string) bool {
+		return slices.ContainsFunc(p.MirrorEnvPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	})
+}
+
+// imageVersion is the version of the product in the image, where the image's tag states that.
+func (c *container) imageVersion() string {
+	if matchesAny(patterns.VendorImages, c.image) {
+		return ""
 	}
-	return false
+	return versionOf(c.image.tag)
+}
+
+func (c *container) imageEvidence() evidence.Evidence {
+	return evidence.Evidence{Source: evidence.SourceImage, Locator: c.at + ".image"}
 }
 
 // recogniseEnvironment looks for variables that only one product reads.
@@ -178,6 +189,21 @@ func (inv invocation) installedPackages() []word {
 	return nil
 }
 
+// pluginOf is the product that the package is made for.
+func pluginOf(name string) *product {
+	for i := range patterns.Products {
+		if p := &patterns.Products[i]; matchesGlob(p.Plugins, name) {
+			return p
+		}
+	}
+	return nil
+}
+
+// packageOf is the package that a requirement names, as indexes spell it; see PEP 503.
+func packageOf(requirement word) string {
+	return strings.ToLower(strings.ReplaceAll(packageName(requirement.text), "_", "-"))
+}
+
 // packageName is the name in a requirement such as langchain[all]==0.3.1; see PEP 508.
 func packageName(requirement string) string {
 	if end := strings.IndexAny(requirement, "[<>=!~;@ "); end >= 0 {
@@ -189,79 +215,4 @@ func packageName(requirement string) string {
 func packageVersion(requirement string) string {
 	_, version, _ := strings.Cut(requirement, "==")
 	return versionOf(version)
-}
-
-// hub is where a bare org/name is looked up by what runs in the container.
-func (c *container) hub() evidence.Origin {
-	for _, p := range c.products {
-		if p.Hub != evidence.OriginUnknown {
-			return p.Hub
-		}
-	}
-	if c.hasHubToken() {
-		return evidence.OriginHuggingFace
-	}
-	return evidence.OriginUnknown
-}
-
-// usesModelScope says whether vLLM looks models up elsewhere than at Hugging Face. See
-// https://docs.vllm.ai/en/latest/models/supported_models.html#modelscope
-func (c *container) usesModelScope() bool {
-	v, ok := c.env.variables["VLLM_USE_MODELSCOPE"]
-	return ok && (!v.known() || strings.EqualFold(v.value, "true") || v.value == "1")
-}
-
-func (c *container) hasHubToken() bool {
-	for _, name := range patterns.HubTokens {
-		if _, ok := c.env.variables[name]; ok {
-			return true
-		}
-	}
-	return false
-}
-
-// suspect judges a container in which no product was recognised. With an accelerator or a
-// hub's token, a training script trains, and so does what names a dataset or a model to write;
-// any other model that is named is served. With the address of a model server the container is
-// that server's client.
-func (c *container) suspect(spec *corev1.Container, invocations []invocation) {
-	if len(c.signals) > 0 {
-		return
-	}
-	capable := c.hasHubToken() || len(accelerators(spec)) > 0
-	if capable && (trains(invocations) || c.namesTraining()) {
-		c.signals = append(c.signals, signal{evidence.CategoryTraining, strengthEnvironment})
-		return
-	}
-	if !c.namesServedModel() {
-		return
-	}
-	for _, name := range patterns.Endpoints {
-		if v, ok := c.env.variables[name]; ok && strings.HasPrefix(v.value, "http") {
-			c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
-			return
-		}
-	}
-	if capable {
-		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
-	}
-}
-
-// namesTraining says whether a dataset to read or a model to write is named.
-func (c *container) namesTraining() bool {
-	for _, m := range c.models {
-		if (m.role == evidence.RoleDataset || m.role == evidence.RoleOutput) && len(m.value.missing) == 0 {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *container) namesServedModel() bool {
-	for _, m := range c.models {
-		if m.role == evidence.RoleServed && !m.dataset && len(m.value.missing) == 0 {
-			return true
-		}
-	}
-	return false
 }

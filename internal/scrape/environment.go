@@ -30,7 +30,30 @@ type environment struct {
 	order []string
 	// from names the ConfigMaps and Secrets whose keys join the environment unseen.
 	from string
+	// exported are the variables that the container's scripts set for the programs they run.
+	exported []export
 }
+
+// export is a variable that may name a model or a hub and that a script sets.
+type export struct {
+	name  string
+	value variable
+	// conditional is true where it may not be set at all.
+	conditional bool
+}
+
+// export keeps a variable that a script sets; one that is certainly set replaces those before it.
+func (e *environment) export(name string, v variable, conditional bool) {
+	if !conditional {
+		e.exported = slices.DeleteFunc(e.exported, func(have export) bool { return have.name == name })
+	}
+	if len(e.exported) < maxModels {
+		e.exported = append(e.exported, export{name, v, conditional})
+	}
+}
+
+// notRead is why the value of a variable that holds a credential is missing.
+const notRead = "a credential, which is not read"
 
 func readEnvironment(p *pod, c *corev1.Container, at string) *environment {
 	e := &environment{variables: make(map[string]variable, min(len(c.Env), maxEnvironment)), from: envFrom(c)}
@@ -47,7 +70,7 @@ func readEnvironment(p *pod, c *corev1.Container, at string) *environment {
 		case env.ValueFrom != nil:
 			v.missing = valueSource(env.ValueFrom)
 		case env.Value != "" && p.isCredential(env.Name):
-			v.missing = "a credential, which is not read"
+			v.missing = notRead
 		default:
 			if len(env.Value) > maxValueBytes {
 				p.note("%s.env[%d] was read up to its first %d bytes", at, i, maxValueBytes)
@@ -88,12 +111,25 @@ func (p *pod) isCredential(name string) bool {
 	if index.hubTokens[name] {
 		return true
 	}
-	for part := range strings.SplitSeq(name, "_") {
-		if index.credentialWords[strings.ToUpper(part)] {
+	parts := strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	for _, part := range parts {
+		if index.credentialWords[part] {
 			return true
+		}
+		for _, ending := range patterns.CredentialEndings {
+			if strings.HasSuffix(part, ending) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// matters says whether a variable of this name is read for a model, a dataset or a hub.
+func (p *pod) matters(name string) bool {
+	_, isModel := patterns.ModelEnv[name]
+	return isModel || p.modelEnv[name] || index.datasetEnv[name] || index.servedNameEnv[name] ||
+		index.otherHubEnv[name] || index.hubEndpointEnv[name]
 }
 
 func valueSource(from *corev1.EnvVarSource) string {
@@ -142,6 +178,8 @@ type word struct {
 	text     string
 	evidence []evidence.Evidence
 	missing  []string
+	// conditional is true in a command of a script that may not run.
+	conditional bool
 }
 
 // expand replaces $(NAME) as Kubernetes does in commands, arguments and values: an unknown

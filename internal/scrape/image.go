@@ -78,8 +78,8 @@ func matchesAny(imagePatterns []string, img image) bool {
 // matchesImage says whether the image is the one that the pattern names. A pattern is a
 // repository path; * stands for any characters within one segment. Its last segments are the
 // image's last segments, so that a mirror's prefix is tolerated only where the full upstream
-// path follows it. A pattern that begins with a registry (it has a dot) must match from the
-// registry on.
+// path follows it. A pattern that begins with a registry (it has a dot) must find it there too,
+// be it the image's own registry or a part of a mirror's path.
 func matchesImage(pattern string, img image) bool {
 	// Most patterns are of other images: compare the last segments before anything is split.
 	if img.path == "" || !matchesSegment(path.Base(pattern), path.Base(img.path)) {
@@ -89,9 +89,6 @@ func matchesImage(pattern string, img image) bool {
 	full := img.path
 	if strings.Contains(want[0], ".") {
 		full = img.registry + "/" + img.path
-		if strings.Count(full, "/")+1 != len(want) {
-			return false
-		}
 	}
 	have := strings.Split(full, "/")
 	if len(have) < len(want) {
@@ -116,12 +113,15 @@ func matchesSegment(pattern, segment string) bool {
 
 // versionTag is a tag that begins with a version: two to four numbers, perhaps a
 // pre-release, perhaps a variant such as -gpu behind it.
-var versionTag = regexp.MustCompile(`^v?(\d{1,8}(?:\.\d{1,8}){1,3}(?:[-.]?(?:rc|alpha|beta|a|b|post|dev)\.?\d{0,8})?)(?:[-_+.][A-Za-z0-9_.+-]*)?$`)
+var versionTag = regexp.MustCompile(`^v?(\d{1,8}(?:\.\d{1,8}){1,3}(?:[-.]?(?:rc|alpha|beta|a|b|post|dev)\.?\d{0,8})?)(?:[-_+][A-Za-z0-9_.+-]*|\.[A-Za-z][A-Za-z0-9_.+-]*)?$`)
+
+// dateTag is a tag that begins with the day of a build.
+var dateTag = regexp.MustCompile(`^v?(?:19|20)\d\d(?:\.(?:0[1-9]|1[0-2])\.(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?:\D|$)`)
 
 // versionOf is the version in a tag, and empty where the tag has no version's shape.
 func versionOf(tag string) string {
 	m := versionTag.FindStringSubmatch(tag)
-	if m == nil {
+	if m == nil || dateTag.MatchString(tag) {
 		return ""
 	}
 	return m[1]

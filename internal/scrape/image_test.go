@@ -39,7 +39,9 @@ func TestMatchesImage(t *testing.T) {
 		{"rhaiis/vllm-*-rhel9", "registry.redhat.io/rhaiis/x/vllm-cuda-rhel9:3.2", false},
 		{"nvcr.io/nim/*/*", "nvcr.io/nim/meta/llama-3.1-8b-instruct:1", true},
 		{"nvcr.io/nim/*/*", "example.com/nim/meta/llama:1", false},
-		{"nvcr.io/nim/*/*", "example.com/nvcr.io/nim/meta/llama:1", false},
+		{"nvcr.io/nim/*/*", "example.com/nvcr.io/nim/meta/llama:1", true},
+		{"nvcr.io/nim/*/*", "example.com:5000/hub/nvcr.io/nim/meta/llama:1", true},
+		{"nvcr.io/nim/*/*", "example.com/nvcr.io/nim/meta/llama/x:1", false},
 		{"nvcr.io/nim/*/*", "nvcr.io/nim/llama:1", false},
 		{"nvcr.io/nim/*/*", "nvcr.io/other/nim/meta/llama:1", false},
 		{"[", "vllm/vllm-openai", false},
@@ -77,11 +79,39 @@ func TestVersionOf(t *testing.T) {
 		"1.2.3-alpine": "1.2.3", "12.1.0-devel-ubuntu22.04": "12.1.0", "0.8.1-pg17": "0.8.1", "0.4.9.1": "0.4.9.1",
 		"latest": "", "": "", "main": "", "1": "", "v1": "", "20250101": "", "sha-1a2b3c4": "", "pg17": "", "cpu-1.8": "",
 		"server-cuda-b4719": "", "nightly-2025.01.02": "", "${TAG}": "", "123456789.1": "", "v": "",
+		"1.2.3.4.5": "", "2024.01.15": "", "2024.01.15-cuda": "", "20240115.1": "", "v2024.01.15": "", "2025.3": "2025.3", "2025.3.0": "2025.3.0",
 		"1.2x": "", "1..2": "", " 1.2": "", "1.2\n": "",
 	} {
 		if got := versionOf(tag); got != want {
 			t.Errorf("%q holds the version %q, want %q", tag, got, want)
 		}
+	}
+}
+
+// A packager's tag says nothing of the version of what is packaged.
+func TestVersionsOfVendorImages(t *testing.T) {
+	for reference, want := range map[string]string{
+		"nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.5.0":      "vllm inferred",
+		"registry.redhat.io/rhaiis/vllm-cuda-rhel9:3.2.1":  "vllm inferred",
+		"nvcr.io/nvidia/vllm:25.09-py3":                    "vllm inferred",
+		"mirror.example.com/nvcr.io/nvidia/vllm:25.09-py3": "vllm inferred",
+		"lmcache/vllm-openai:v0.3.5":                       "vllm inferred",
+		"intel/vllm:0.10.2-xpu":                            "vllm inferred",
+		"us-docker.pkg.dev/deeplearning-platform-release/gcr.io/huggingface-text-generation-inference-cu124.2-4.ubuntu2204.py311:1.2.3": "tgi inferred",
+		"nvcr.io/nvidia/tritonserver:25.01-py3":     "triton inferred",
+		"nvcr.io/nvidia/nemo:24.07":                 "nemo inferred",
+		"vllm/vllm-openai:v0.11.0":                  "vllm@0.11.0 inferred",
+		"nvcr.io/nvidia/tensorrt-llm/release:1.0.0": "tensorrt-llm@1.0.0 inferred",
+		"nvcr.io/nim/nvidia/llm-nim:1.12.0":         "nim@1.12.0 inferred",
+	} {
+		found := lines(PodWorkload(deployment(withArgs(reference))), evidence.TypeRuntime)
+		if got := strings.Join(found, ", "); got != want {
+			t.Errorf("%s is %q, want %q", reference, got, want)
+		}
+	}
+	for _, reference := range []string{"nvcr.io/nvidia/pytorch:24.07-py3", "nvcr.io/nvidia/tensorflow:24.07-tf2-py3", "nvcr.io/nvidia/jax:25.04-py3"} {
+		report := PodWorkload(job(withCommand(reference, "python", "train.py")))
+		NewWithT(t).Expect(lines(report, evidence.TypeRuntime)).To(HaveExactElements(MatchRegexp("^[a-z]+ inferred$")), reference)
 	}
 }
 

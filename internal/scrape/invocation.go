@@ -26,12 +26,18 @@ type start struct {
 	args    int
 }
 
+// maxGlobalFlags is how many words a download program may take before its subcommand.
+const maxGlobalFlags = 8
+
 // startsOf recognises a program by its name and a Python module by -m.
 func startsOf(words []word) []start {
 	var all []start
 	add := func(candidates []start, at int) {
 		for _, s := range candidates {
 			args, ok := subcommand(words, at, s.program.Sub)
+			for begin := at + 1; !ok && s.program.Download && len(s.program.Sub) > 0 && begin < min(len(words), at+maxGlobalFlags); begin++ {
+				args, ok = subcommand(words, begin, s.program.Sub) // aws --region x s3 cp
+			}
 			if ok && !slices.ContainsFunc(all, func(have start) bool { return have.product == s.product }) {
 				all = append(all, start{s.product, s.program, args})
 			}
@@ -83,6 +89,9 @@ func positional(words []word) (word, bool) {
 			if joined {
 				values = 1
 			}
+			if !joined && matchesName(patterns.BooleanFlags, flag) {
+				flag = ""
+			}
 			continue
 		}
 		if flag == "" || (values > 0 && !index.manyValueFlags[flag]) {
@@ -91,6 +100,17 @@ func positional(words []word) (word, bool) {
 		values++
 	}
 	return word{}, false
+}
+
+// matchesName says whether the name is one of the patterns, of which a trailing * stands for
+// any ending.
+func matchesName(patterns []string, name string) bool {
+	for _, p := range patterns {
+		if begin, open := strings.CutSuffix(p, "*"); p == name || (open && strings.HasPrefix(name, begin)) {
+			return true
+		}
+	}
+	return false
 }
 
 // artefact is the address that a program for copying copies from. A path before it makes it
@@ -138,7 +158,8 @@ func (inv invocation) flags(dashless bool, short map[string]string) []flag {
 		}
 		f := flag{name: flagName(name)}
 		if joined {
-			f.values = []word{{text: value, evidence: w.evidence, missing: w.missing}}
+			w.text = value
+			f.values = []word{w}
 		}
 		if !joined || (dashes > 0 && index.manyValueFlags[f.name]) {
 			f.values = append(f.values, untilFlag(inv.words[i+1:])...)

@@ -5,6 +5,8 @@ package scrape
 import (
 	"cmp"
 	"encoding/json"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,7 +51,7 @@ func (c *container) readModels(invocations []invocation) {
 	for _, inv := range invocations {
 		c.readInvocation(inv)
 	}
-	c.readModelVariables()
+	c.readModelVariables(invocations)
 }
 
 // conventions are what the recognised products say about their command lines.
@@ -60,6 +62,10 @@ type conventions struct {
 	ignore   map[string]bool
 	datasets map[string]bool
 	lists    map[string][]string
+	// models are flags that name models with this product only.
+	models map[string]evidence.Role
+	// called are the values of flags that say that a hosted API is asked for the models.
+	called map[string][]string
 }
 
 // conventions are those of the products that the container runs; which flags mean something
@@ -70,6 +76,12 @@ func (c *container) conventions(inv invocation) conventions {
 		cv.dashless = cv.dashless || p.Dashless
 		if p.ListFlags != nil {
 			cv.lists = p.ListFlags
+		}
+		if p.ModelFlags != nil {
+			cv.models = p.ModelFlags
+		}
+		if p.CalledBy != nil {
+			cv.called = p.CalledBy
 		}
 		for _, f := range p.DatasetFlags {
 			cv.datasets[f] = true
@@ -95,45 +107,70 @@ func (c *container) conventions(inv invocation) conventions {
 }
 
 func (c *container) readInvocation(inv invocation) {
-	first := len(c.models)
 	cv := c.conventions(inv)
-	download := c.readPositional(inv, cv.hub)
-	revision := ""
+	first, firstName := len(c.models), len(c.servedNames)
+	download := c.readPositional(inv, cv.hub) || c.readPython(inv)
+	c.readLoaders(inv)
+	revision, called := "", false
 	for _, f := range inv.flags(cv.dashless, cv.short) {
 		value := f.value()
+		called = called || matchesGlob(cv.called[f.name], value.text)
 		if value.text == "" || cv.ignore[f.name] {
 			continue
 		}
-		switch {
-		case cv.lists[f.name] != nil:
-			c.readList(value, cv.lists[f.name])
-		case f.name == "speculative-config":
-			c.readSpeculativeConfig(value)
-		case f.name == "lora-modules":
-			c.readLoRAModules(f.values)
-		case index.revisionFlags[f.name]:
+		if index.revisionFlags[f.name] {
 			revision = known(value)
-		case index.servedNameFlags[f.name]:
-			c.readServedNames(f)
-		case cv.datasets[f.name]:
-			c.readDatasets(value)
-		case index.datasetFlags[f.name]:
-			c.addModel(model{value: value, role: evidence.RoleDataset, dataset: true})
-		case c.pod.modelFlags[f.name]:
-			c.addModel(model{value: value, role: evidence.RoleServed})
-		default:
-			if role, ok := patterns.ModelFlags[f.name]; ok {
-				c.addModel(model{value: value, role: role, hub: cmp.Or(hubOf(f.name), cv.hub)})
-			}
+			continue
 		}
+		c.readFlag(f, cv)
 	}
+	if c.init && !download && !c.fetches(inv) {
+		c.models, c.servedNames = c.models[:first], c.servedNames[:firstName]
+		return
+	}
+	c.settle(first, revision, called, download)
+}
+
+// settle says of the models of an invocation, which begin at first, what its flags say together:
+// their revision, and whether they are called or only downloaded.
+func (c *container) settle(first int, revision string, called, download bool) {
 	for i := first; i < len(c.models); i++ {
 		m := &c.models[i]
 		if m.role == evidence.RoleServed && len(m.value.missing) == 0 {
 			m.revision = revision
 		}
+		if m.role == evidence.RoleServed && called {
+			m.role = evidence.RoleCalled
+		}
 		if (download || c.init) && !m.dataset {
 			m.role, m.dataset, m.inferred = evidence.RoleDownload, true, m.inferred || !download
+		}
+	}
+}
+
+// readFlag reads what one flag names.
+func (c *container) readFlag(f flag, cv conventions) {
+	value := f.value()
+	switch {
+	case cv.lists[f.name] != nil:
+		c.readPairs(value, cv.lists[f.name])
+	case f.name == "speculative-config":
+		c.readSpeculativeConfig(value)
+	case index.adapterListFlags[f.name]:
+		c.readList(f, evidence.RoleAdapter)
+	case cv.models[f.name] != "":
+		c.readList(f, cv.models[f.name])
+	case index.servedNameFlags[f.name]:
+		c.readServedNames(f)
+	case cv.datasets[f.name]:
+		c.readDatasets(value)
+	case index.datasetFlags[f.name]:
+		c.addModel(model{value: value, role: evidence.RoleDataset, dataset: true})
+	case c.pod.modelFlags[f.name]:
+		c.addModel(model{value: value, role: evidence.RoleServed})
+	default:
+		if role, ok := patterns.ModelFlags[f.name]; ok {
+			c.addModel(model{value: value, role: role, hub: cmp.Or(hubOf(f.name), cv.hub)})
 		}
 	}
 }
@@ -169,7 +206,7 @@ func hubOf(name string) evidence.Origin {
 // whether the invocation only fetches it.
 func (c *container) readPositional(inv invocation, hub evidence.Origin) (download bool) {
 	for _, s := range inv.starts {
-		download = download || s.program.Download
+		download = download || (s.program.Download && !c.runs(s.product))
 		args := inv.words[s.args:]
 		switch s.program.Positional {
 		case "model":
@@ -215,23 +252,25 @@ func isScript(name string) bool {
 // readImageModel reads the model out of the name of an image that is made for one model, where
 // nothing else names what is served.
 func (c *container) readImageModel() {
-	if c.namesServedModel() {
+	if c.namesModel(evidence.RoleServed) {
 		return
 	}
 	for _, p := range c.products {
-		if !matchesAny(p.ModelImages, c.image) || matchesAny(p.NotModelImages, c.image) {
+		isModelImage := matchesAny(p.ModelImages, c.image) || c.isMirrorImageOf(p)
+		if !isModelImage || matchesAny(p.NotModelImages, c.image) {
 			continue
 		}
-		// Such an image is <catalogue>/<owner>/<model>.
-		_, name, _ := strings.Cut(c.image.path, "/")
+		// Such an image ends in <owner>/<model>.
+		owner, base := path.Split(c.image.path)
+		name := path.Join(path.Base(owner), base)
 		at := []evidence.Evidence{c.imageEvidence()}
 		c.addModel(model{value: word{text: name, evidence: at}, role: evidence.RoleServed, hub: p.Hub, inferred: true})
 		return
 	}
 }
 
-// readList reads key=value lists such as lm_eval's --model_args pretrained=x,dtype=y.
-func (c *container) readList(w word, keys []string) {
+// readPairs reads key=value lists such as lm_eval's --model_args pretrained=x,dtype=y.
+func (c *container) readPairs(w word, keys []string) {
 	for item := range strings.SplitSeq(w.text, ",") {
 		key, value, found := strings.Cut(item, "=")
 		if found && value != "" && slices.Contains(keys, strings.TrimSpace(key)) {
@@ -264,65 +303,8 @@ func (c *container) readSpeculativeConfig(w word) {
 	c.addModel(model{value: w, role: evidence.RoleDraft})
 }
 
-// readLoRAModules reads vLLM's --lora-modules name=path name=path, or JSON objects.
-func (c *container) readLoRAModules(values []word) {
-	for _, v := range values {
-		if m, ok := loRAModule(v); ok {
-			c.addModel(m)
-		}
-	}
-}
-
-func loRAModule(w word) (model, bool) {
-	var object struct{ Name, Path string }
-	if json.Unmarshal([]byte(w.text), &object) != nil {
-		object.Name, object.Path, _ = strings.Cut(w.text, "=")
-	}
-	if object.Path == "" {
-		return model{}, false
-	}
-	w.text = object.Path
-	return model{value: w, role: evidence.RoleAdapter, served: object.Name}, true
-}
-
-// readModelVariables reads the variables that hold models, unless a flag was resolved from them.
-func (c *container) readModelVariables() {
-	resolved := map[evidence.Evidence]bool{}
-	for _, m := range slices.Concat(c.models, c.servedNames) {
-		for _, e := range m.value.evidence {
-			resolved[e] = true
-		}
-	}
-	for _, name := range c.env.order {
-		v := c.env.variables[name]
-		role, isModel := patterns.ModelEnv[name]
-		if c.pod.modelEnv[name] {
-			role, isModel = evidence.RoleServed, true
-		}
-		dataset := index.datasetEnv[name]
-		served := index.servedNameEnv[name]
-		if (!isModel && !dataset && !served) || resolved[v.evidence[0]] || (v.known() && v.value == "") {
-			continue
-		}
-		w := word{text: v.value, evidence: v.evidence}
-		if !v.known() {
-			w.text = "$(" + name + ")"
-			w.missing = []string{name + " (" + v.missing + ")"}
-		}
-		switch {
-		case c.init:
-			c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, hub: hubOf(name), inferred: true})
-		case served:
-			c.addServedName(model{value: w, role: evidence.RoleServed, inferred: true})
-		case dataset:
-			c.addModel(model{value: w, role: evidence.RoleDataset, dataset: true})
-		default:
-			c.addModel(model{value: w, role: role, hub: hubOf(name)})
-		}
-	}
-}
-
-// finding is the model in the light of what the workload is for.
+// finding is the model in the light of what the workload is for, or its container where that
+// is known by itself.
 func (m model) finding(c *container, category evidence.Category) evidence.Finding {
 	f := evidence.Finding{
 		Type: evidence.TypeModel, Name: m.value.text, Version: m.revision,
@@ -332,10 +314,10 @@ func (m model) finding(c *container, category evidence.Category) evidence.Findin
 	if m.dataset {
 		f.Type = evidence.TypeData
 	}
-	if m.inferred {
+	if m.inferred || m.value.conditional {
 		f.Confidence = evidence.Inferred
 	}
-	if m.role == evidence.RoleServed && category == evidence.CategoryAgent && !c.serves() {
+	if m.role == evidence.RoleServed && cmp.Or(c.category(), category) == evidence.CategoryAgent && !c.serves() {
 		f.Role = evidence.RoleCalled
 	}
 	if m.served != "" {
@@ -343,9 +325,10 @@ func (m model) finding(c *container, category evidence.Category) evidence.Findin
 	}
 	if len(m.value.missing) > 0 || isPlaceholder(m.value.text) {
 		f.Confidence = evidence.Unresolved
-		missing := strings.Join(m.value.missing, "; ")
+		f.Name = maskCommands(f.Name)
+		missing := maskCommands(strings.Join(m.value.missing, "; "))
 		if missing == "" {
-			missing = m.value.text
+			missing = f.Name
 		}
 		f.Properties = append(f.Properties, evidence.Property{Name: evidence.PropIdentityUnresolved, Value: missing})
 		return f
@@ -361,7 +344,7 @@ func (m model) lookedUp(c *container, role evidence.Role) evidence.Origin {
 	if hub == evidence.OriginUnknown && role != evidence.RoleCalled && !m.inferred {
 		hub = c.hub()
 	}
-	if hub == evidence.OriginHuggingFace && c.usesModelScope() {
+	if hub == evidence.OriginHuggingFace && (c.usesOtherHub() || c.besideModels) {
 		return evidence.OriginUnknown
 	}
 	return hub
@@ -377,7 +360,9 @@ func (c *container) serves() bool {
 	return false
 }
 
+// placeholder matches what has still to be filled in: what only a shell or a template engine
+// would, and <what a person should>.
+var placeholder = regexp.MustCompile("\\$[A-Za-z_0-9({]|`|\\{\\{|<[^<>]*>")
+
 // isPlaceholder says whether a text has still to be filled in.
-func isPlaceholder(s string) bool {
-	return strings.HasPrefix(s, "$") || strings.HasPrefix(s, "{{") || (strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">"))
-}
+func isPlaceholder(s string) bool { return placeholder.MatchString(s) }

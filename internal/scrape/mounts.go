@@ -161,20 +161,11 @@ func accelerators(c *corev1.Container) []string {
 	var names []string
 	for _, list := range []corev1.ResourceList{c.Resources.Limits, c.Resources.Requests} {
 		for name, quantity := range list {
-			if quantity.Sign() > 0 && isAccelerator(string(name)) {
+			if quantity.Sign() > 0 && matchesGlob(patterns.Accelerators, string(name)) {
 				names = append(names, string(name))
 			}
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func isAccelerator(name string) bool {
-	for _, pattern := range patterns.Accelerators {
-		if prefix, open := strings.CutSuffix(pattern, "*"); name == pattern || (open && strings.HasPrefix(name, prefix)) {
-			return true
-		}
-	}
-	return false
 }

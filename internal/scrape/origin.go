@@ -16,6 +16,9 @@ var (
 	hubName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}(:[A-Za-z0-9._-]{1,95})?$`)
 )
 
+// userinfo is the user and password in an address (RFC 3986, section 3.2.1).
+var userinfo = regexp.MustCompile(`^([a-z][a-z0-9+.-]{0,15}://)[^/@]*@`)
+
 var schemeOrigins = map[string]evidence.Origin{
 	"s3": evidence.OriginObjectStore, "gs": evidence.OriginObjectStore, "gcs": evidence.OriginObjectStore,
 	"az": evidence.OriginObjectStore, "abfs": evidence.OriginObjectStore, "abfss": evidence.OriginObjectStore,
@@ -40,14 +43,25 @@ func originOf(identity string, hub evidence.Origin) evidence.Origin {
 	if onHub("https://" + identity) {
 		return evidence.OriginHuggingFace
 	}
+	if isRelativePath(identity) {
+		return evidence.OriginFile
+	}
 	if hub == evidence.OriginHuggingFace && !hubName.MatchString(identity) {
 		return evidence.OriginUnknown
 	}
 	return hub
 }
 
+// isRelativePath says whether the identity begins with a folder that nobody on a hub is named
+// like.
+func isRelativePath(identity string) bool {
+	first, _, found := strings.Cut(identity, "/")
+	return found && index.modelFolders[first]
+}
+
 // onHub says whether the address is Hugging Face's.
 func onHub(address string) bool {
+	address = userinfo.ReplaceAllString(address, "$1")
 	for _, prefix := range patterns.HubAddresses {
 		if strings.HasPrefix(address, prefix) {
 			return true

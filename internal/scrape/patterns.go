@@ -5,6 +5,8 @@ package scrape
 import (
 	_ "embed"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -28,8 +30,19 @@ type product struct {
 	Programs   []program `json:"programs,omitempty"`
 	// Packages are names of Python packages whose installation in a start script shows use.
 	Packages []string `json:"packages,omitempty"`
+	// Plugins are packages that are made for the product, as path.Match has it: they show its
+	// use, but have versions of their own.
+	Plugins []string `json:"plugins,omitempty"`
+	// Imports are modules whose import in the code of python -c shows use, as path.Match has
+	// it; Loaders are what they call to load the model that their first argument names.
+	Imports []string `json:"imports,omitempty"`
+	Loaders []string `json:"loaders,omitempty"`
 	// EnvPrefixes are beginnings of environment variables that only this product reads.
 	EnvPrefixes []string `json:"envPrefixes,omitempty"`
+	// MirrorImages are Images without their registry, as in some mirrors. Others may have such
+	// paths, so that they count only beside a variable of MirrorEnvPrefixes.
+	MirrorImages      []string `json:"mirrorImages,omitempty"`
+	MirrorEnvPrefixes []string `json:"mirrorEnvPrefixes,omitempty"`
 	// ModelImages are images that are made for the one model that their path names, except
 	// for NotModelImages.
 	ModelImages    []string `json:"modelImages,omitempty"`
@@ -43,10 +56,15 @@ type product struct {
 	Dashless bool `json:"dashless,omitempty"`
 	// ShortFlags are single-dash flags and the long flags that they stand for.
 	ShortFlags map[string]string `json:"shortFlags,omitempty"`
+	// ModelFlags are flags that name models, perhaps several, with this product only.
+	ModelFlags map[string]evidence.Role `json:"modelFlags,omitempty"`
 	// IgnoreFlags are flags that elsewhere name a model and here do not.
 	IgnoreFlags []string `json:"ignoreFlags,omitempty"`
 	// DatasetFlags are flags that hold a list of datasets with this product only.
 	DatasetFlags []string `json:"datasetFlags,omitempty"`
+	// CalledBy are values of flags that make the models of the command line ones that a hosted
+	// API is asked for.
+	CalledBy map[string][]string `json:"calledBy,omitempty"`
 	// ListFlags hold key=value lists; the value names the keys that hold a model.
 	ListFlags map[string][]string `json:"listFlags,omitempty"`
 }
@@ -70,6 +88,11 @@ type service struct {
 	Name string `json:"name"`
 	// Keys are environment variables whose presence shows that the API is called.
 	Keys []string `json:"keys,omitempty"`
+	// SharedKeys are keys that open other services as well: they count only beside an agent's
+	// framework, one of the Packages, or a variable that names one of the Models.
+	SharedKeys []string `json:"sharedKeys,omitempty"`
+	Packages   []string `json:"packages,omitempty"`
+	Models     []string `json:"models,omitempty"`
 	// BaseURLs are environment variables that hold the API's address.
 	BaseURLs []string `json:"baseURLs,omitempty"`
 	// Hosts are the API's own host names; * stands for any characters.
@@ -79,7 +102,9 @@ type service struct {
 // table is all of patterns.yaml.
 type table struct {
 	Products []product `json:"products"`
-	Services []service `json:"services"`
+	// VendorImages are images whose tag is not the version of the product in them.
+	VendorImages []string  `json:"vendorImages"`
+	Services     []service `json:"services"`
 	// ModelFlags and ModelEnv map flags (without dashes, in kebab case) and environment
 	// variables to the role of what they hold; DatasetFlags and DatasetEnv hold datasets.
 	ModelFlags   map[string]evidence.Role `json:"modelFlags"`
@@ -92,6 +117,14 @@ type table struct {
 	RevisionFlags   []string `json:"revisionFlags"`
 	// ManyValueFlags take all the words up to the next flag.
 	ManyValueFlags []string `json:"manyValueFlags"`
+	// ModelFolders are the first parts of relative paths.
+	ModelFolders []string `json:"modelFolders"`
+	// AdapterListFlags and AdapterListEnv hold lists of adapters, perhaps with their names.
+	AdapterListFlags []string `json:"adapterListFlags"`
+	AdapterListEnv   []string `json:"adapterListEnv"`
+	// ModelListEnv hold models apart from each other by semicolons, ModelObjectsEnv JSON.
+	ModelListEnv    []string `json:"modelListEnv"`
+	ModelObjectsEnv []string `json:"modelObjectsEnv"`
 	// ModelCacheEnv are environment variables that hold a folder of models; ModelFiles are
 	// endings of files that hold models.
 	ModelCacheEnv []string `json:"modelCacheEnv"`
@@ -100,20 +133,47 @@ type table struct {
 	// for datasets.
 	ModelPaths   []string `json:"modelPaths"`
 	DatasetPaths []string `json:"datasetPaths"`
-	// Accelerators are extended resources; a trailing * stands for any ending.
+	// Accelerators are extended resources that are counted in devices, as path.Match has it.
 	Accelerators []string `json:"accelerators"`
 	// HubTokens are environment variables that hold a model hub's credential.
 	HubTokens []string `json:"hubTokens"`
+	// OtherHubEnv are switches that look models up elsewhere than at Hugging Face;
+	// HubEndpointEnv hold the address of the hub itself.
+	OtherHubEnv    []string `json:"otherHubEnv"`
+	HubEndpointEnv []string `json:"hubEndpointEnv"`
 	// HubAddresses begin the addresses of Hugging Face's repositories.
 	HubAddresses []string `json:"hubAddresses"`
-	// CredentialWords are parts of the names of environment variables that hold secrets.
-	CredentialWords []string `json:"credentialWords"`
-	// TrainingScripts are beginnings of the file names of training scripts.
+	// CredentialWords are parts of the names of environment variables that hold secrets, and
+	// CredentialEndings what such parts end with.
+	CredentialWords   []string `json:"credentialWords"`
+	CredentialEndings []string `json:"credentialEndings"`
+	// TrainingScripts are beginnings of words in the names of scripts and modules that train.
 	TrainingScripts []string `json:"trainingScripts"`
 	// Endpoints are environment variables that hold the address of a model server.
-	Endpoints []string `json:"endpoints"`
+	// GeneralEndpoints may hold it: they count only with a variable of EndpointPrefixes or a
+	// model named as on a hub.
+	Endpoints        []string `json:"endpoints"`
+	GeneralEndpoints []string `json:"generalEndpoints"`
+	EndpointPrefixes []string `json:"endpointPrefixes"`
+	// Entrypoints are images whose entrypoint is a program that is known by its command line.
+	Entrypoints []entrypoint `json:"entrypoints"`
+	// DownloadNames begin a part of the name of an image or program that fetches models.
+	DownloadNames []string `json:"downloadNames"`
+	// PythonDownloads are Python functions whose first argument is a repository to fetch, and
+	// PythonLoads such as load one, which an init container does only for the sake of fetching it.
+	PythonDownloads []string `json:"pythonDownloads"`
+	PythonLoads     []string `json:"pythonLoads"`
+	// BooleanFlags take no value, so that a word behind one is an argument of its own; a
+	// trailing * stands for any ending.
+	BooleanFlags []string `json:"booleanFlags"`
 	// Wrappers are programs that run the program that follows them.
 	Wrappers []wrapper `json:"wrappers"`
+}
+
+// entrypoint says which program the images run.
+type entrypoint struct {
+	Exec   string   `json:"exec"`
+	Images []string `json:"images"`
 }
 
 // wrapper runs the command that follows its own flags and words.
@@ -142,7 +202,10 @@ type lookup struct {
 	datasetFlags, servedNameFlags, revisionFlags, manyValueFlags map[string]bool
 	datasetEnv, servedNameEnv, hubTokens                         map[string]bool
 	endpoints, credentialWords                                   map[string]bool
-	serviceKeys, serviceURLs                                     map[string]*service
+	adapterListFlags, adapterListEnv, modelFolders               map[string]bool
+	otherHubEnv, hubEndpointEnv                                  map[string]bool
+	modelListEnv, modelObjectsEnv                                map[string]bool
+	serviceKeys, sharedKeys, serviceURLs                         map[string]*service
 	products, packages                                           map[string]*product
 	execs, modules                                               map[string][]start
 	wrappers                                                     map[string]*wrapper
@@ -153,8 +216,11 @@ func newLookup(t *table) *lookup {
 		datasetFlags: set(t.DatasetFlags), servedNameFlags: set(t.ServedNameFlags),
 		revisionFlags: set(t.RevisionFlags), manyValueFlags: set(t.ManyValueFlags),
 		datasetEnv: set(t.DatasetEnv), servedNameEnv: set(t.ServedNameEnv), hubTokens: set(t.HubTokens),
-		endpoints: set(t.Endpoints), credentialWords: set(t.CredentialWords),
-		serviceKeys: map[string]*service{}, serviceURLs: map[string]*service{},
+		otherHubEnv: set(t.OtherHubEnv), hubEndpointEnv: set(t.HubEndpointEnv),
+		modelListEnv: set(t.ModelListEnv), modelObjectsEnv: set(t.ModelObjectsEnv),
+		adapterListFlags: set(t.AdapterListFlags), adapterListEnv: set(t.AdapterListEnv), modelFolders: set(t.ModelFolders),
+		endpoints: set(append(t.Endpoints[:len(t.Endpoints):len(t.Endpoints)], t.GeneralEndpoints...)), credentialWords: set(t.CredentialWords),
+		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},
 		execs: map[string][]start{}, modules: map[string][]start{},
 		wrappers: map[string]*wrapper{},
@@ -163,6 +229,9 @@ func newLookup(t *table) *lookup {
 		s := &t.Services[i]
 		for _, k := range s.Keys {
 			l.serviceKeys[k] = s
+		}
+		for _, k := range s.SharedKeys {
+			l.sharedKeys[k] = s
 		}
 		for _, u := range s.BaseURLs {
 			l.serviceURLs[u] = s
@@ -190,6 +259,14 @@ func (l *lookup) addProduct(p *product) {
 			l.execs[program.Exec] = append(l.execs[program.Exec], start{product: p, program: program})
 		}
 	}
+}
+
+// matchesGlob says whether one of the patterns matches, as path.Match has it.
+func matchesGlob(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		ok, err := path.Match(glob, name)
+		return err == nil && ok
+	})
 }
 
 func set(items []string) map[string]bool {

@@ -4,6 +4,7 @@ package scrape
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -131,7 +132,7 @@ func (p *pod) findings(category evidence.Category) []evidence.Finding {
 // property of the one model it names, and an identity only where nothing else names a model.
 func (p *pod) modelFindings(category evidence.Category) []evidence.Finding {
 	var all []evidence.Finding
-	named := len(p.annotated) > 0
+	named := slices.ContainsFunc(p.annotated, func(f evidence.Finding) bool { return f.Confidence != evidence.Unresolved })
 	own := make([][]evidence.Finding, len(p.containers))
 	for i, c := range p.containers {
 		for _, m := range c.models {

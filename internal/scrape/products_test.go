@@ -55,8 +55,13 @@ const (
 var recognitions = []recognition{
 	byImage("vllm", inference, "vllm/vllm-openai:v0.11.0", "0.11.0"),
 	byImage("vllm", inference, "registry.example.com:5000/mirror/vllm/vllm-openai:v0.6.3.post1", "0.6.3.post1"),
-	byImage("vllm", inference, "nvcr.io/nvidia/vllm:25.09-py3", "25.09"),
+	byImage("vllm", inference, "nvcr.io/nvidia/vllm:25.09-py3", ""),
 	byCommand("vllm", inference, "vllm", "serve", "org/m"),
+	{"vllm", inference, "a Job's batch", job(withCommand(vllmImage, "vllm", "run-batch", "--model", "org/m")), "0.11.0"},
+	{"vllm", inference, "a Job's benchmark", job(withCommand(vllmImage, "vllm", "bench", "throughput", "--model", "org/m")), "0.11.0"},
+	{"vllm", inference, "code", job(withGPU(withCommand(plain, "python", "-c", "from vllm import LLM; LLM('org/m')"), "1")), ""},
+	{"vllm", inference, "code in a script", job(shell(plain, "python3 -c 'import os, vllm\nvllm.LLM(\"org/m\")'")), ""},
+	{"langchain", agent, "code", deployment(withCommand(plain, "python", "-c", "from langchain_openai import ChatOpenAI")), ""},
 	byCommand("vllm", inference, "/opt/venv/bin/vllm", "serve", "org/m"),
 	byCommand("vllm", inference, "python3", "-m", "vllm.entrypoints.openai.api_server", "--model", "org/m"),
 	{"vllm", inference, "arguments that name the program", deployment(withArgs(plain, "vllm", "serve", "org/m")), ""},
@@ -66,7 +71,7 @@ var recognitions = []recognition{
 	byCommand("tgi", inference, "text-generation-launcher", "--model-id", "org/m"),
 	byImage("tei", inference, "ghcr.io/huggingface/text-embeddings-inference:cpu-1.8", ""),
 	byCommand("tei", inference, "text-embeddings-router", "--model-id", "org/m"),
-	byImage("triton", inference, "nvcr.io/nvidia/tritonserver:25.03-py3", "25.03"),
+	byImage("triton", inference, "nvcr.io/nvidia/tritonserver:25.03-py3", ""),
 	{"triton", inference, "arguments that name the program", deployment(withArgs("example.com/serving:1", "tritonserver", "--model-repository=s3://b/m")), ""},
 	byImage("ollama", inference, "ollama/ollama:0.12.6", "0.12.6"),
 	byCommand("ollama", inference, "ollama", "serve"),
@@ -78,6 +83,8 @@ var recognitions = []recognition{
 	byImage("lmdeploy", inference, "openmmlab/lmdeploy:v0.9.2-cu12", "0.9.2"),
 	byCommand("lmdeploy", inference, "lmdeploy", "serve", "api_server", "org/m"),
 	byImage("nim", inference, "nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.4", "1.8.4"),
+	byImage("nim", inference, "mirror.example.com/nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3.3", "1.3.3"),
+	{"nim", inference, "a mirror's image and the catalogue's key", deployment(withEnv(withArgs("artifactory.corp/nvcr-remote/nim/meta/llama-3.1-8b-instruct:1.3.3"), "NGC_API_KEY=x")), "1.3.3"},
 	byVariable("nim", inference, "NIM_MODEL_PROFILE"),
 	byImage("tensorrt-llm", inference, "nvcr.io/nvidia/tensorrt-llm/release:1.0.0", "1.0.0"),
 	byCommand("tensorrt-llm", inference, "trtllm-serve", "org/m"),
@@ -93,9 +100,9 @@ var recognitions = []recognition{
 	byCommand("infinity", inference, "infinity_emb", "v2", "--model-id", "org/m"),
 	byImage("huggingfaceserver", inference, "kserve/huggingfaceserver:v0.15.0", "0.15.0"),
 	byCommand("huggingfaceserver", inference, "python", "-m", "huggingfaceserver", "--model_id", "org/m"),
-	byImage("vllm", inference, "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.6.1", "0.6.1"),
-	byImage("sglang", inference, "nvcr.io/nvidia/ai-dynamo/sglang-runtime:0.6.1", "0.6.1"),
-	byImage("tensorrt-llm", inference, "nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.6.1", "0.6.1"),
+	byImage("vllm", inference, "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.6.1", ""),
+	byImage("sglang", inference, "nvcr.io/nvidia/ai-dynamo/sglang-runtime:0.6.1", ""),
+	byImage("tensorrt-llm", inference, "nvcr.io/nvidia/ai-dynamo/tensorrtllm-runtime:0.6.1", ""),
 	byCommand("vllm", inference, "python3", "-m", "dynamo.vllm", "--model", "org/m"),
 	byCommand("sglang", inference, "python3", "-m", "dynamo.sglang", "--model", "org/m"),
 	byCommand("tensorrt-llm", inference, "python3", "-m", "dynamo.trtllm", "--model", "org/m"),
@@ -111,8 +118,10 @@ var recognitions = []recognition{
 
 	byImage("langchain", agent, "langchain/langchain:0.1.0", "0.1.0"),
 	byPackage("langchain", agent, "langchain[openai]==0.3.27", "0.3.27"),
+	byPackage("langchain", agent, "langchain-google-genai==2.1.0", ""),
+	byPackage("llamaindex", agent, "llama-index-llms-openai==0.5.0", ""),
 	byVariable("langchain", agent, "LANGCHAIN_TRACING_V2"),
-	byImage("langgraph", agent, "langchain/langgraph-api:3.11", "3.11"),
+	byImage("langgraph", agent, "langchain/langgraph-api:3.11", ""),
 	byPackage("langgraph", agent, "langgraph>=0.6", ""),
 	byPackage("autogen", agent, "autogen_agentchat==0.7.4", "0.7.4"),
 	byCommand("autogen", agent, "autogenstudio", "ui"),
@@ -136,18 +145,24 @@ var recognitions = []recognition{
 	byCommand("llamaindex", agent, "python", "-m", "llama_deploy.apiserver"),
 
 	byBaseImage("pytorch", "pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime", "2.8.0", "python", "train.py"),
-	byBaseImage("pytorch", "nvcr.io/nvidia/pytorch:25.08-py3", "25.08", "torchrun", "--nproc_per_node=8", "finetune.py"),
+	byBaseImage("pytorch", "nvcr.io/nvidia/pytorch:25.08-py3", "", "torchrun", "--nproc_per_node=8", "finetune.py"),
 	byCommand("pytorch", evidence.CategoryTraining, "torchrun", "train.py"),
-	byBaseImage("jax", "nvcr.io/nvidia/jax:25.04-py3", "25.04", "python3", "/app/train.py"),
+	byBaseImage("jax", "nvcr.io/nvidia/jax:25.04-py3", "", "python3", "/app/train.py"),
 	byCommand("maxtext", evidence.CategoryTraining, "python3", "-m", "MaxText.train", "configs/base.yml"),
 	byBaseImage("ray-train", "rayproject/ray:2.49.2-gpu", "2.49.2", "python", "train_loop.py"),
 	byCommand("accelerate", evidence.CategoryTraining, "accelerate", "launch", "sft.py"),
 	byCommand("deepspeed", evidence.CategoryTraining, "deepspeed", "--num_gpus=8", "train.py"),
 	byImage("axolotl", evidence.CategoryTraining, "axolotlai/axolotl:0.12.2", "0.12.2"),
 	byCommand("axolotl", evidence.CategoryTraining, "accelerate", "launch", "-m", "axolotl.cli.train", "config.yml"),
-	byImage("nemo", evidence.CategoryTraining, "nvcr.io/nvidia/nemo:25.07", "25.07"),
+	byImage("nemo", evidence.CategoryTraining, "nvcr.io/nvidia/nemo:25.07", ""),
 	byBaseImage("tensorflow", "tensorflow/tensorflow:2.20.0-gpu", "2.20.0", "python", "train.py"),
 
+	byBaseImage("nemo", "nvcr.io/nvidia/nemo:24.07", "", "python", "/opt/NeMo/examples/megatron_gpt_pretraining.py"),
+	byBaseImage("nemo", "nvcr.io/nvidia/nemo:24.07", "", "python", "train.py"),
+	byBaseImage("axolotl", "axolotlai/axolotl:0.12.2", "0.12.2", "python", "my_finetune.py"),
+	byBaseImage("axolotl", "axolotlai/axolotl:0.12.2", "0.12.2", "bash", "run-training.sh"),
+	byBaseImage("pytorch", "pytorch/pytorch:2.8.0", "2.8.0", "python", "-m", "team.llm.pretrain"),
+	byBaseImage("pytorch", "pytorch/pytorch:2.8.0", "2.8.0", "python", "Llama-SFT.py"),
 	byImage("lm-evaluation-harness", evaluation, "eleutherai/lm-eval:0.4.9", "0.4.9"),
 	byCommand("lm-evaluation-harness", evaluation, "lm_eval", "--model", "hf"),
 	byPackage("lm-evaluation-harness", evaluation, "lm_eval[hf]==0.4.9.1", "0.4.9.1"),
@@ -213,6 +228,9 @@ func TestPatternsAreConsistent(t *testing.T) {
 			g.Expect(p.Category).NotTo(BeEmpty(), "%s has images and no category", p.Name)
 			g.Expect(matchesImage(i, parseImage(example(i)))).To(BeTrue(), "%s does not match itself", i)
 		}
+	}
+	for _, i := range patterns.VendorImages {
+		g.Expect(matchesImage(i, parseImage(example(i)))).To(BeTrue(), "%s does not match itself", i)
 	}
 	for _, s := range patterns.Services {
 		g.Expect(s.Hosts).NotTo(BeEmpty(), s.Name)

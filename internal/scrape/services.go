@@ -5,6 +5,7 @@ package scrape
 import (
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
@@ -13,7 +14,7 @@ import (
 // recogniseServices looks for the keys and addresses of hosted model APIs. The value of a
 // key is never looked at. An address elsewhere than at the provider says that the provider's
 // protocol is spoken with another server, so the key alone then shows nothing.
-func (c *container) recogniseServices() {
+func (c *container) recogniseServices(invocations []invocation) {
 	found := map[string]*evidence.Finding{}
 	var order []string
 	add := func(name, endpoint string, confidence evidence.Confidence, at evidence.Evidence) {
@@ -49,6 +50,9 @@ func (c *container) recogniseServices() {
 	}
 	for _, name := range c.env.order {
 		s, v := index.serviceKeys[name], c.env.variables[name]
+		if shared := index.sharedKeys[name]; shared != nil && c.speaksWith(shared, invocations) {
+			s = shared
+		}
 		if s == nil || elsewhere[s] || isOff(v) {
 			continue
 		}
@@ -60,6 +64,28 @@ func (c *container) recogniseServices() {
 	if len(order) > 0 {
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 	}
+}
+
+// speaksWith says whether something but a key suggests that the service is called.
+func (c *container) speaksWith(s *service, invocations []invocation) bool {
+	for _, p := range c.products {
+		if p.Category == evidence.CategoryAgent {
+			return true
+		}
+	}
+	for _, inv := range invocations {
+		for _, w := range inv.installedPackages() {
+			if slices.Contains(s.Packages, packageOf(w)) {
+				return true
+			}
+		}
+	}
+	for _, name := range c.env.order {
+		if _, isModel := patterns.ModelEnv[name]; isModel && matchesGlob(s.Models, c.env.variables[name].value) {
+			return true
+		}
+	}
+	return false
 }
 
 // isOff says whether a variable is there without saying yes.

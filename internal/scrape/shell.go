@@ -21,16 +21,21 @@ type script struct {
 	// a command is missing. assigned lists their names as they are assigned.
 	local    map[string]variable
 	assigned []string
-	// branches is how many conditions and loops enclose the current command.
-	branches int
+	// parameters are $0, $1 and so on; lost is true once they are set under a condition.
+	parameters []word
+	lost       bool
+	// arrays are the script's lists of words; one that is not known is missing.
+	arrays   map[string][]word
+	flow     *flow
 	commands [][]word
 	// full is true once a word was too much to read.
 	full bool
 }
 
 // readScript parses a script and lists the command lines in it, in the order in which they
-// stand. It runs nothing. With an error come the commands that were read before it.
-func readScript(p *pod, from word, env *environment) ([][]word, error) {
+// stand. It runs nothing. With an error come the commands that were read before it. The
+// parameters are the words behind the script, of which the first is $0.
+func readScript(p *pod, from word, parameters []word, env *environment) ([][]word, error) {
 	if nesting(from.text) > maxNesting {
 		return nil, fmt.Errorf("it nests more than %d brackets", maxNesting)
 	}
@@ -42,7 +47,10 @@ func readScript(p *pod, from word, env *environment) ([][]word, error) {
 		}
 		return nil, err
 	}
-	s := &script{pod: p, source: from.text, from: from, env: env, local: map[string]variable{}}
+	s := &script{
+		pod: p, source: from.text, from: from, env: env, parameters: parameters,
+		local: map[string]variable{}, arrays: map[string][]word{}, flow: newFlow(file),
+	}
 	s.walk(file)
 	if s.full {
 		return s.commands, errors.New("it is too long once its variables are filled in")
@@ -67,8 +75,7 @@ func nesting(source string) int {
 }
 
 func (s *script) walk(file *syntax.File) {
-	// enclosing says of each node that is being walked whether it is a branch, and how many
-	// variables were assigned before it.
+	// enclosing says of each node that is being walked how many variables were assigned before it.
 	type enclosing struct {
 		node     syntax.Node
 		assigned int
@@ -78,62 +85,26 @@ func (s *script) walk(file *syntax.File) {
 		if node == nil {
 			last := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			if isBranch(last.node) {
-				s.branches--
-			}
+			s.flow.leave(last.node)
 			if isSubshell(last.node) {
 				s.forget(last.assigned)
 			}
 			return true
 		}
-		if isBranch(node) {
-			s.branches++
-		}
+		s.flow.enter(node)
 		stack = append(stack, enclosing{node, len(s.assigned)})
-		s.visit(node)
+		if !s.flow.ended {
+			s.visit(node)
+		}
 		return true
 	})
-}
-
-// isBranch says whether what the node holds may run not at all or more than once.
-func isBranch(node syntax.Node) bool {
-	switch n := node.(type) {
-	case *syntax.IfClause, *syntax.CaseClause, *syntax.WhileClause, *syntax.ForClause, *syntax.FuncDecl:
-		return true
-	case *syntax.BinaryCmd:
-		return n.Op == syntax.OrStmt || (n.Op == syntax.AndStmt && isTest(n.X))
-	}
-	return false
-}
-
-// isTest says whether the statement only asks, as in [ -z "$MODEL" ] && MODEL=x.
-func isTest(stmt *syntax.Stmt) bool {
-	switch n := stmt.Cmd.(type) {
-	case *syntax.TestClause, *syntax.ArithmCmd:
-		return true
-	case *syntax.CallExpr:
-		if len(n.Args) == 0 {
-			return false
-		}
-		program := n.Args[0].Lit()
-		return program == "[" || program == "test"
-	}
-	return false
-}
-
-// isSubshell says whether variables that are assigned in the node are gone behind it.
-func isSubshell(node syntax.Node) bool {
-	switch node.(type) {
-	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
-		return true
-	}
-	return false
 }
 
 // forget gives up the variables that were assigned from a point on.
 func (s *script) forget(from int) {
 	for _, name := range s.assigned[from:] {
 		s.local[name] = variable{missing: lacking(name, "set in a subshell of the script")}
+		delete(s.arrays, name)
 	}
 	s.assigned = s.assigned[:from]
 }
@@ -141,13 +112,24 @@ func (s *script) forget(from int) {
 func (s *script) visit(node syntax.Node) {
 	switch n := node.(type) {
 	case *syntax.DeclClause:
-		s.assign(n.Args)
+		for _, a := range n.Args {
+			if n.Variant.Value == "export" {
+				s.export(a)
+			}
+			s.assign(a)
+		}
 	case *syntax.WordIter:
 		s.set(n.Name.Value, variable{missing: lacking(n.Name.Value, "set by a loop in the script")})
 	case *syntax.CallExpr:
 		if len(n.Args) == 0 {
-			s.assign(n.Assigns)
+			for _, a := range n.Assigns {
+				s.exportKnown(a)
+				s.assign(a)
+			}
 			return
+		}
+		for _, a := range n.Assigns {
+			s.export(a)
 		}
 		s.call(n.Args)
 	}
@@ -155,47 +137,94 @@ func (s *script) visit(node syntax.Node) {
 
 // call adds a command line.
 func (s *script) call(args []*syntax.Word) {
-	if program := args[0].Lit(); program == "read" || program == "unset" {
+	switch program := args[0].Lit(); program {
+	case "read", "unset":
 		for _, w := range args[1:] {
 			if name := w.Lit(); name != "" {
 				s.set(name, variable{missing: lacking(name, "set by "+program+" in the script")})
 			}
 		}
+	case "set", "shift":
+		s.setParameters(program, args[1:])
+		return
 	}
-	var words []word
-	for _, arg := range args {
-		if s.full {
-			return
-		}
-		for _, w := range s.expand(arg) {
-			if s.full = s.full || !s.pod.afford(1, len(w.text)); s.full {
-				return
-			}
-			words = append(words, w)
-		}
+	words := s.words(args)
+	for i := range words {
+		words[i].conditional = words[i].conditional || s.from.conditional || s.flow.branches > 0
 	}
-	if len(words) > 0 {
+	if len(words) > 0 && !s.full {
 		s.commands = append(s.commands, words)
 	}
 }
 
-func (s *script) assign(assigns []*syntax.Assign) {
-	for _, a := range assigns {
-		if a.Name == nil || a.Array != nil || a.Index != nil || (a.Naked && a.Value == nil) {
-			continue
+// words resolves and splits words as far as the workload can afford it.
+func (s *script) words(args []*syntax.Word) []word {
+	var words []word
+	for _, arg := range args {
+		if s.full {
+			return words
 		}
-		name := a.Name.Value
-		if s.branches > 0 || a.Append {
-			s.set(name, variable{missing: lacking(name, "set under a condition in the script")})
-			continue
+		for _, w := range s.expand(arg) {
+			if s.full = s.full || !s.pod.afford(1, len(w.text)); s.full {
+				return words
+			}
+			words = append(words, w)
 		}
-		var v variable
-		if a.Value != nil {
-			w := s.literal(a.Value)
-			v = variable{value: clip(w.text, maxValueBytes), evidence: w.evidence, missing: joinMissing(w.missing)}
-		}
-		s.set(name, v)
 	}
+	return words
+}
+
+func (s *script) assign(a *syntax.Assign) {
+	if a.Name == nil || a.Index != nil || (a.Naked && a.Value == nil && a.Array == nil) {
+		return
+	}
+	name := a.Name.Value
+	switch {
+	case a.Array != nil:
+		s.assignArray(a)
+	case s.flow.branches > 0 || a.Append:
+		s.set(name, variable{missing: lacking(name, "set under a condition in the script")})
+	default:
+		s.set(name, s.valueOf(a))
+	}
+}
+
+// valueOf is the value that is assigned. That of a credential is not read.
+func (s *script) valueOf(a *syntax.Assign) variable {
+	switch {
+	case a.Value == nil:
+		return variable{}
+	case s.pod.isCredential(a.Name.Value):
+		return variable{missing: lacking(a.Name.Value, notRead)}
+	}
+	w := s.literal(a.Value)
+	return variable{value: clip(w.text, maxValueBytes), evidence: w.evidence, missing: joinMissing(w.missing)}
+}
+
+// exportKnown hands on what is assigned to a variable that the container's programs see already.
+func (s *script) exportKnown(a *syntax.Assign) {
+	if a.Name == nil {
+		return
+	}
+	if _, ok := s.env.variables[a.Name.Value]; ok {
+		s.export(a)
+	}
+}
+
+// export keeps what the script sets for the programs that it runs, where that matters.
+func (s *script) export(a *syntax.Assign) {
+	if a.Name == nil || a.Array != nil || a.Index != nil || a.Append || !s.pod.matters(a.Name.Value) {
+		return
+	}
+	v, ok := s.local[a.Name.Value]
+	if a.Value != nil {
+		v, ok = s.valueOf(a), true
+	}
+	if !ok {
+		return // it is not set, or the container's own
+	}
+	v.evidence = appendEvidence(s.from.evidence, v.evidence...)
+	s.env.export(a.Name.Value, v, s.from.conditional || s.flow.branches > 0)
 }
 
 func (s *script) set(name string, v variable) {

@@ -12,13 +12,27 @@ import (
 // expand turns a word of the script into words. An unquoted variable is split at blanks, as
 // a shell does.
 func (s *script) expand(w *syntax.Word) []word {
+	list, isList, known := s.list(w)
+	if known {
+		all := make([]word, 0, len(list))
+		for _, item := range list {
+			item.evidence = appendEvidence(s.from.evidence, item.evidence...)
+			all = append(all, item)
+		}
+		return all
+	}
+	if isList {
+		s.pod.note("%s was not read in full: what %s holds is not known", s.from.evidence[0].Locator, s.shown(w))
+	}
 	expanded := s.literal(w)
 	if len(expanded.missing) > 0 || !splits(w) {
 		return []word{expanded}
 	}
 	var all []word
 	for _, field := range strings.Fields(expanded.text) {
-		all = append(all, word{text: field, evidence: expanded.evidence})
+		part := expanded
+		part.text = field
+		all = append(all, part)
 	}
 	return all
 }
@@ -33,7 +47,7 @@ func splits(w *syntax.Word) bool {
 }
 
 // literal resolves a word without splitting it. Where a variable's value is not known, the
-// text stays as written and the variable is listed as missing.
+// text stays as written, but for the commands in it, and the variable is listed as missing.
 func (s *script) literal(w *syntax.Word) word {
 	out := word{evidence: s.from.evidence}
 	if plain := w.Lit(); plain != "" {
@@ -43,7 +57,7 @@ func (s *script) literal(w *syntax.Word) word {
 	for _, m := range s.from.missing {
 		// A $(NAME) that Kubernetes could not resolve looks like a command substitution here.
 		name, _, _ := strings.Cut(m, " ")
-		if strings.Contains(s.text(w), "$("+name+")") {
+		if strings.Contains(s.raw(w), "$("+name+")") {
 			out.missing = addMissing(out.missing, m)
 		}
 	}
@@ -51,7 +65,7 @@ func (s *script) literal(w *syntax.Word) word {
 		s.resolve(w, &out)
 	}
 	if len(out.missing) > 0 {
-		out.text = clip(s.text(w), maxScriptBytes)
+		out.text = clip(s.shown(w), maxScriptBytes)
 	}
 	return out
 }
@@ -100,7 +114,7 @@ func (e *scriptValues) Each(func(name string, v expand.Variable) bool) {}
 // Set implements expand.WriteEnviron, for ${NAME:=default}.
 func (e *scriptValues) Set(name string, v expand.Variable) error {
 	value := variable{value: clip(v.String(), maxValueBytes), evidence: e.out.evidence, missing: joinMissing(e.out.missing)}
-	if e.script.branches > 0 {
+	if e.script.flow.branches > 0 {
 		value = variable{missing: lacking(name, "set under a condition in the script")}
 	}
 	e.script.set(name, value)
@@ -111,16 +125,117 @@ func (s *script) lookup(name string) variable {
 	if v, ok := s.local[name]; ok {
 		return v
 	}
+	if v, ok := s.parameter(name); ok {
+		return v
+	}
 	return s.env.lookup(name)
 }
 
-// text is the word as it stands in the script, without the quotes around it.
-func (s *script) text(w *syntax.Word) string {
-	start, end := int(w.Pos().Offset()), int(w.End().Offset())
+// raw is the node as it stands in the script, without the quotes around it.
+func (s *script) raw(node syntax.Node) string {
+	start, end := int(node.Pos().Offset()), int(node.End().Offset())
 	if start > end || end > len(s.source) {
 		return ""
 	}
 	return strings.Trim(s.source[start:end], `"'`)
+}
+
+// hiddenCommand stands for a command within a word. What it says is not shown: commands are
+// given credentials.
+const hiddenCommand = "$(…)"
+
+// shown is the word as it stands in the script, without the commands in it and without what
+// stands in for a credential.
+func (s *script) shown(w *syntax.Word) string {
+	at, end := int(w.Pos().Offset()), int(w.End().Offset())
+	if at > end || end > len(s.source) {
+		return ""
+	}
+	var out strings.Builder
+	syntax.Walk(w, func(node syntax.Node) bool {
+		as := ""
+		switch n := node.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			as = maskCommands(s.raw(node))
+			if !isReference(as) {
+				as = hiddenCommand
+			}
+		case *syntax.ParamExp:
+			if n.Param == nil || (n.Exp == nil && n.Repl == nil) || !s.pod.isCredential(n.Param.Value) {
+				return true
+			}
+			as = "${" + n.Param.Value + "}"
+		default:
+			return true
+		}
+		if from, to := int(node.Pos().Offset()), int(node.End().Offset()); from >= at && to <= end {
+			out.WriteString(s.source[at:from])
+			out.WriteString(as)
+			at = to
+		}
+		return false
+	})
+	out.WriteString(s.source[at:end])
+	return strings.Trim(out.String(), `"'`)
+}
+
+// isReference says whether the text is $(NAME), which Kubernetes fills in where it can.
+func isReference(text string) bool {
+	return strings.HasPrefix(text, "$(") && strings.HasSuffix(text, ")") && variableName.MatchString(text[2:len(text)-1])
+}
+
+// maskCommands hides the commands in a text that no shell reads: $(NAME) stays, any other
+// $(...) and what stands between backquotes do not.
+func maskCommands(text string) string {
+	var out strings.Builder
+	for text != "" {
+		from := strings.IndexAny(text, "$`")
+		if from < 0 {
+			break
+		}
+		out.WriteString(text[:from])
+		text = text[from:]
+		end := commandEnd(text)
+		switch {
+		case end == 0:
+			out.WriteByte(text[0])
+			text = text[1:]
+		case isReference(text[:end]):
+			out.WriteString(text[:end])
+			text = text[end:]
+		default:
+			out.WriteString(hiddenCommand)
+			text = text[end:]
+		}
+	}
+	out.WriteString(text)
+	return out.String()
+}
+
+// commandEnd is the length of the command that the text begins with, and 0 where it begins
+// with none. A command that does not end takes all.
+func commandEnd(text string) int {
+	if text[0] == '`' {
+		if end := strings.IndexByte(text[1:], '`'); end >= 0 {
+			return end + 2
+		}
+		return len(text)
+	}
+	if !strings.HasPrefix(text, "$(") || strings.HasPrefix(text, "$((") {
+		return 0
+	}
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
 }
 
 // references are the variables that a word refers to.
@@ -139,7 +254,7 @@ type reference struct {
 func (s *script) references(w *syntax.Word) references {
 	refs := references{names: map[string]reference{}}
 	size := 0
-	if strings.HasPrefix(s.text(w), "~") {
+	if strings.HasPrefix(s.raw(w), "~") {
 		refs.refused = append(refs.refused, "HOME")
 	}
 	syntax.Walk(w, func(node syntax.Node) bool {
@@ -156,6 +271,10 @@ func (s *script) references(w *syntax.Word) references {
 				return false
 			}
 			name := n.Param.Value
+			if hasDefault(n) && s.pod.isCredential(name) {
+				refs.refused = append(refs.refused, lacking(name, notRead))
+				return false
+			}
 			known := refs.names[name]
 			known.hasDefault = known.hasDefault || hasDefault(n)
 			refs.names[name] = known

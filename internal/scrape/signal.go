@@ -31,6 +31,17 @@ var precedence = map[evidence.Category]int{
 	evidence.CategoryVectorDB:   1,
 }
 
+// category is what the container itself is for.
+func (c *container) category() evidence.Category {
+	var best signal
+	for _, s := range c.signals {
+		if s.strongerThan(best) {
+			best = s
+		}
+	}
+	return best.category
+}
+
 func (s signal) strongerThan(other signal) bool {
 	if s.strength != other.strength {
 		return s.strength > other.strength

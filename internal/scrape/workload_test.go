@@ -15,27 +15,31 @@ import (
 
 func TestOrdinaryWorkloads(t *testing.T) {
 	for name, in := range map[string]Input{
-		"nginx":          deployment(withArgs("nginx:1.29")),
-		"postgres":       deployment(withEnv(withArgs("postgres:17"), "POSTGRES_PASSWORD=x", "POSTGRES_DB=models")),
-		"redis":          deployment(withArgs("redis:8", "--save", "60")),
-		"model railway":  deployment(withArgs("example.com/model-railway:1.0", "--model=N-scale")),
-		"railway sim":    deployment(withCommand("example.com/model-railway:1.0", "python", "train.py", "--model=N-scale")),
-		"model of a car": deployment(withEnv(withArgs("example.com/shop:1"), "MODEL=T", "MODEL_NAME=Tin Lizzie", "HOST=0.0.0.0")),
-		"prometheus":     deployment(withArgs("quay.io/prometheus/prometheus:v3.6.0", "--config.file=/etc/p.yml")),
-		"gitlab runner":  deployment(withEnv(withArgs("gitlab/gitlab-runner:v18.4.0", "run"), "CI_SERVER_TOKEN=x")),
-		"busybox":        deployment(shell("busybox:1.37", "while true; do echo $MODEL; sleep 1; done")),
-		"Jupyter":        deployment(withGPU(withArgs("quay.io/jupyter/tensorflow-notebook:2025-03-14"), "1")),
-		"tf notebook":    deployment(withGPU(withCommand("tensorflow/tensorflow:2.20.0-gpu-jupyter", "jupyter", "notebook"), "1")),
-		"TensorBoard":    deployment(withCommand("tensorflow/tensorflow:2.20.0", "tensorboard", "--logdir", "/logs")),
-		"PyTorch shell":  deployment(withCommand("pytorch/pytorch:2.8.0", "sleep", "infinity")),
+		"nginx":            deployment(withArgs("nginx:1.29")),
+		"postgres":         deployment(withEnv(withArgs("postgres:17"), "POSTGRES_PASSWORD=x", "POSTGRES_DB=models")),
+		"redis":            deployment(withArgs("redis:8", "--save", "60")),
+		"model railway":    deployment(withArgs("example.com/model-railway:1.0", "--model=N-scale")),
+		"railway sim":      deployment(withCommand("example.com/model-railway:1.0", "python", "train.py", "--model=N-scale")),
+		"model of a car":   deployment(withEnv(withArgs("example.com/shop:1"), "MODEL=T", "MODEL_NAME=Tin Lizzie", "HOST=0.0.0.0")),
+		"prometheus":       deployment(withArgs("quay.io/prometheus/prometheus:v3.6.0", "--config.file=/etc/p.yml")),
+		"gitlab runner":    deployment(withEnv(withArgs("gitlab/gitlab-runner:v18.4.0", "run"), "CI_SERVER_TOKEN=x")),
+		"busybox":          deployment(shell("busybox:1.37", "while true; do echo $MODEL; sleep 1; done")),
+		"a shop's host":    deployment(withEnv(withArgs("example.com/shop:1"), "MODEL=T1000", "HOST=https://shop.example.com")),
+		"a shop's model":   deployment(withEnv(withArgs("example.com/shop:1"), "MODEL=T1000", "MODEL_URL=https://shop.example.com/t1000")),
+		"NIM's look-alike": deployment(withArgs("example.com/nim/games/chess:1.0.0")),
+		"Jupyter":          deployment(withGPU(withArgs("quay.io/jupyter/tensorflow-notebook:2025-03-14"), "1")),
+		"tf notebook":      deployment(withGPU(withCommand("tensorflow/tensorflow:2.20.0-gpu-jupyter", "jupyter", "notebook"), "1")),
+		"TensorBoard":      deployment(withCommand("tensorflow/tensorflow:2.20.0", "tensorboard", "--logdir", "/logs")),
+		"PyTorch shell":    deployment(withCommand("pytorch/pytorch:2.8.0", "sleep", "infinity")),
 		"endpoint picker": deployment(withEnv(withArgs("registry.k8s.io/gateway-api-inference-extension/epp:v1.0.0",
 			"--pool-name", "vllm-pool", "--pool-namespace=ns", "--v", "4"), "HF_TOKEN=x")),
-		"llm-d's scheduler": deployment(withArgs("ghcr.io/llm-d/llm-d-inference-scheduler:v0.3.2", "--pool-name=p")),
-		"look-alike":        deployment(withArgs("evil/vllm-openai:v1", "--model", "org/m")),
-		"echo of a command": deployment(withCommand("busybox:1.37", "echo", "vllm", "serve", "org/m")),
-		"comment":           deployment(shell("busybox:1.37", "# vllm serve org/m\nsleep 1")),
-		"no containers":     deployment(),
-		"no template":       {},
+		"llm-d's scheduler":      deployment(withArgs("ghcr.io/llm-d/llm-d-inference-scheduler:v0.3.2", "--pool-name=p")),
+		"look-alike":             deployment(withArgs("evil/vllm-openai:v1", "--model", "org/m")),
+		"echo of a command":      deployment(withCommand("busybox:1.37", "echo", "vllm", "serve", "org/m")),
+		"code that speaks of it": deployment(withCommand(plain, "python", "-c", "# import vllm\nprint('from vllm import LLM')")),
+		"comment":                deployment(shell("busybox:1.37", "# vllm serve org/m\nsleep 1")),
+		"no containers":          deployment(),
+		"no template":            {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := PodWorkload(in)
@@ -57,6 +61,9 @@ func TestCategoryIsThatOfTheStrongestSignal(t *testing.T) {
 		"unknown server with no GPU":   {deployment(withGPU(withArgs("example.com/server:1", "--model", "org/m"), "0")), ""},
 		"unknown server with a token":  {deployment(withEnv(withArgs("example.com/server:1", "--model", "org/m"), "HF_TOKEN=x")), inference},
 		"client of a model server":     {deployment(withEnv(withArgs("example.com/chat:1"), "MODEL_ID=org/m", "LLM_URL=http://vllm:8000")), agent},
+		"client by a general variable": {deployment(withEnv(withArgs("example.com/chat:1"), "MODEL_ID=org/m", "HOST=http://server:8000")), agent},
+		"and the engine's name":        {deployment(withEnv(withArgs("example.com/chat:1"), "MODEL=gemma", "HOST=http://server:8000", "LLM_ENGINE=vllm")), agent},
+		"client of OpenAI's protocol":  {deployment(withEnv(withArgs("example.com/chat:1"), "OPENAI_MODEL=m", "OPENAI_BASE_URL=http://vllm:8000/v1")), agent},
 		"unresolved model and nothing": {deployment(withGPU(withArgs("example.com/server:1", "--model", "$(MODEL)"), "1")), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,6 +89,11 @@ func TestServices(t *testing.T) {
 		"Azure":                      {env("AZURE_OPENAI_API_KEY=sk-secret-value", "AZURE_OPENAI_ENDPOINT=https://team.openai.azure.com"), map[string]string{"azure-openai": "https://team.openai.azure.com"}},
 		"a look-alike of Azure":      {env("AZURE_OPENAI_API_KEY=sk-secret-value", "AZURE_OPENAI_ENDPOINT=https://openai.azure.com.evil.example"), map[string]string{}},
 		"Gemini":                     {env("GEMINI_API_KEY=sk-secret-value"), map[string]string{"google-gemini": ""}},
+		"Weaviate's key for OpenAI":  {env("OPENAI_APIKEY=sk-secret-value"), map[string]string{"openai": ""}},
+		"Google's key alone":         {env("GOOGLE_API_KEY=sk-secret-value"), map[string]string{}},
+		"Google's key and a model":   {env("GOOGLE_API_KEY=sk-secret-value", "LLM_MODEL=gemini-2.5-flash"), map[string]string{"google-gemini": ""}},
+		"Google's key and another":   {env("GOOGLE_API_KEY=sk-secret-value", "LLM_MODEL=gpt-4o"), map[string]string{}},
+		"Google's key, a framework":  {env("GOOGLE_API_KEY=sk-secret-value", "LANGCHAIN_TRACING_V2=true"), map[string]string{"google-gemini": ""}},
 		"Vertex AI":                  {env("GOOGLE_GENAI_USE_VERTEXAI=true"), map[string]string{"google-vertex-ai": ""}},
 		"Vertex AI, not used":        {env("GOOGLE_GENAI_USE_VERTEXAI=False"), map[string]string{}},
 		"Cohere":                     {env("COHERE_API_KEY=sk-secret-value"), map[string]string{"cohere": ""}},
@@ -174,7 +186,12 @@ func TestDevices(t *testing.T) {
 	}
 	in := deployment(
 		quantities(true, "nvidia.com/gpu", "2", "cpu", "4", "example.com/gpu-like", "1", "nvidia.com/mig-1g.5gb", "1"),
-		quantities(true, "nvidia.com/gpu", "1", "amd.com/gpu", "0"),
+		quantities(true, "nvidia.com/gpu", "1", "amd.com/gpu", "0", "gpu.intel.com/i915", "1"),
+		// What is said of the devices is not counted in devices.
+		quantities(true, "nvidia.com/gpumem", "8000", "nvidia.com/gpucores", "50", "nvidia.com/gpumem-percentage", "50", "nvidia.com/gpu.memory", "8000",
+			"gpu.intel.com/memory.max", "8000", "gpu.intel.com/millicores", "500", "gpu.intel.com/tiles", "1", "gpu.intel.com/i915_monitoring", "1",
+			"huawei.com/Ascend910B-memory", "8000", "cambricon.com/mlu.smlu.vmemory", "8000", "cambricon.com/mlu370.smlu.vcore", "50"),
+		quantities(true, "huawei.com/Ascend910B", "1", "huawei.com/Ascend310P-2c", "1", "cambricon.com/mlu370", "1"),
 		quantities(false, "google.com/tpu", "4"),
 	)
 	in.Template.Spec.InitContainers = []corev1.Container{quantities(true, "nvidia.com/gpu", "8"), quantities(true, "intel.com/gpu", "1")}
@@ -185,5 +202,6 @@ func TestDevices(t *testing.T) {
 		found[f.Name] = f.Quantity
 		g.Expect(f.Evidence[0].Source).To(Equal(evidence.SourceResource))
 	}
-	g.Expect(found).To(Equal(map[string]int64{"nvidia.com/gpu": 3, "nvidia.com/mig-1g.5gb": 1, "google.com/tpu": 4, "intel.com/gpu": 1}))
+	g.Expect(found).To(Equal(map[string]int64{"nvidia.com/gpu": 3, "nvidia.com/mig-1g.5gb": 1, "google.com/tpu": 4, "intel.com/gpu": 1,
+		"gpu.intel.com/i915": 1, "huawei.com/Ascend910B": 1, "huawei.com/Ascend310P-2c": 1, "cambricon.com/mlu370": 1}))
 }

@@ -19,10 +19,13 @@ import (
 type patterns struct {
 	Products []product `json:"products"`
 	Services []struct {
-		Name     string   `json:"name"`
-		Keys     []string `json:"keys"`
-		BaseURLs []string `json:"baseURLs"`
-		Hosts    []string `json:"hosts"`
+		Name       string   `json:"name"`
+		Keys       []string `json:"keys"`
+		BaseURLs   []string `json:"baseURLs"`
+		Hosts      []string `json:"hosts"`
+		SharedKeys []string `json:"sharedKeys"`
+		Packages   []string `json:"packages"`
+		Models     []string `json:"models"`
 	} `json:"services"`
 	ModelFlags      map[string]string `json:"modelFlags"`
 	ModelEnv        map[string]string `json:"modelEnv"`
@@ -36,6 +39,17 @@ type patterns struct {
 	ModelCacheEnv   []string          `json:"modelCacheEnv"`
 	Accelerators    []string          `json:"accelerators"`
 	CredentialWords []string          `json:"credentialWords"`
+	VendorImages    []string          `json:"vendorImages"`
+	// CredentialEndings end such words.
+	CredentialEndings []string `json:"credentialEndings"`
+	Entrypoints       []struct {
+		Exec   string   `json:"exec"`
+		Images []string `json:"images"`
+	} `json:"entrypoints"`
+	DownloadNames   []string `json:"downloadNames"`
+	PythonDownloads []string `json:"pythonDownloads"`
+	PythonLoads     []string `json:"pythonLoads"`
+	BooleanFlags    []string `json:"booleanFlags"`
 }
 
 type product struct {
@@ -44,7 +58,12 @@ type product struct {
 	Images      []string `json:"images"`
 	BaseImages  []string `json:"baseImages"`
 	Packages    []string `json:"packages"`
+	Plugins     []string `json:"plugins"`
+	Imports     []string `json:"imports"`
 	EnvPrefixes []string `json:"envPrefixes"`
+	// MirrorImages count beside a variable of MirrorEnvPrefixes.
+	MirrorImages      []string `json:"mirrorImages"`
+	MirrorEnvPrefixes []string `json:"mirrorEnvPrefixes"`
 	// ModelImages name the one model that they are made for.
 	ModelImages []string `json:"modelImages"`
 	Programs    []struct {
@@ -98,19 +117,32 @@ func coverage(p patterns) string {
 		}
 		line("| %s | %s | %s |", product.Name, category, product.recognisedBy())
 	}
+	line("\nThe tags of these images are not the version of the product in them: %s.", spans(p.VendorImages))
 	line("\n## Hosted APIs\n\n| API | Variables that hold a key or the like | Variables that hold the address | The provider's hosts |\n|---|---|---|---|")
 	for _, s := range p.Services {
 		line("| %s | %s | %s | %s |", s.Name, spans(s.Keys), spans(s.BaseURLs), spans(s.Hosts))
 	}
+	for _, s := range p.Services {
+		if len(s.SharedKeys) > 0 {
+			line("\n%s counts for %s only beside an agent's framework, one of the packages %s, or a variable that names a model like %s.",
+				spans(s.SharedKeys), s.Name, spans(s.Packages), spans(s.Models))
+		}
+	}
 	line("\n## Flags and variables\n\n| What they hold | Flags | Variables |\n|---|---|---|")
-	for _, role := range []string{"served", "draft", "adapter", "tokenizer", "output"} {
+	for _, role := range []string{"served", "called", "draft", "adapter", "tokenizer", "output"} {
 		line("| a model, role `%s` | %s | %s |", role, flags(namesOf(p.ModelFlags, role)), spans(namesOf(p.ModelEnv, role)))
 	}
 	line("| a dataset | %s | %s |", flags(p.DatasetFlags), spans(p.DatasetEnv))
 	line("| a served name | %s | %s |", flags(p.ServedNameFlags), spans(p.ServedNameEnv))
 	line("| a model's revision | %s | |", flags(p.RevisionFlags))
 	line("| a folder of models | | %s |", spans(p.ModelCacheEnv))
-	line("\nA variable with one of these words in its name is a secret and is not read: %s.", spans(p.CredentialWords))
+	line("\nA variable with one of these words in its name, %s, or with a word that ends in %s, is a secret and is not read.", spans(p.CredentialWords), spans(p.CredentialEndings))
+	line("\nFlags that take no value: %s.", flags(p.BooleanFlags))
+	line("\n## Downloads\n\nPrograms and images named %s..., the Python functions %s, in an init container also %s.", spans(p.DownloadNames), spans(p.PythonDownloads), spans(p.PythonLoads))
+	line("\n| Program | Images that run it |\n|---|---|")
+	for _, e := range p.Entrypoints {
+		line("| `%s` | %s |", e.Exec, spans(e.Images))
+	}
 	line("\n## Mount paths\n\n| What lies there | Paths |\n|---|---|")
 	line("| models | %s |", spans(p.ModelPaths))
 	line("| datasets | %s |", spans(p.DatasetPaths))
@@ -141,7 +173,8 @@ func (p *product) recognisedBy() string {
 		name  string
 		items []string
 	}{
-		{"command", commands}, {"pip install", p.Packages}, {"image", p.Images},
+		{"command", commands}, {"pip install", slices.Concat(p.Packages, p.Plugins)}, {"import in python -c", p.Imports},
+		{"image", p.Images}, {"image of a mirror", p.MirrorImages}, {"the latter beside a variable", p.MirrorEnvPrefixes},
 		{"image beside a sign of training", p.BaseImages}, {"variable", prefixes}, {"a model is fetched by", fetches},
 		{"a model is named by the image", p.ModelImages},
 	} {

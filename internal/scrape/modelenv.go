@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import "github.com/k8s-aibom/k8s-aibom/internal/evidence"
+
+// readModelVariables reads the variables that hold models, unless a flag was resolved from them
+// or a script sets them anew. Of an init container they count only where it fetches something.
+func (c *container) readModelVariables(invocations []invocation) {
+	if c.init && !c.fetchesAny(invocations) {
+		return
+	}
+	resolved := map[evidence.Evidence]bool{}
+	names := map[string]bool{}
+	for _, m := range append(c.models[:len(c.models):len(c.models)], c.servedNames...) {
+		for _, e := range m.value.evidence {
+			resolved[e] = true
+		}
+		names[m.value.text] = true
+	}
+	replaced := map[string]bool{}
+	for _, e := range c.env.exported {
+		replaced[e.name] = replaced[e.name] || !e.conditional
+	}
+	for _, name := range c.env.order {
+		if v := c.env.variables[name]; !replaced[name] && !resolved[v.evidence[0]] {
+			c.readModelVariable(name, v, false)
+		}
+	}
+	for _, e := range c.env.exported {
+		if v := e.value; v.known() && names[v.value] {
+			continue // the script puts it into a flag as well
+		}
+		c.readModelVariable(e.name, e.value, e.conditional)
+	}
+}
+
+func (c *container) readModelVariable(name string, v variable, conditional bool) {
+	role, isModel := patterns.ModelEnv[name]
+	if c.pod.modelEnv[name] {
+		role, isModel = evidence.RoleServed, true
+	}
+	dataset := index.datasetEnv[name]
+	served := index.servedNameEnv[name]
+	if (!isModel && !dataset && !served) || (v.known() && v.value == "") {
+		return
+	}
+	w := word{text: v.value, evidence: v.evidence, conditional: conditional}
+	if !v.known() {
+		w.text = "$(" + name + ")"
+		w.missing = []string{name + " (" + v.missing + ")"}
+	}
+	switch {
+	case c.init:
+		c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, hub: hubOf(name), inferred: true})
+	case served:
+		c.addServedName(model{value: w, role: evidence.RoleServed, inferred: true})
+	case dataset:
+		c.addModel(model{value: w, role: evidence.RoleDataset, dataset: true})
+	case index.adapterListEnv[name]:
+		c.addList(w, evidence.RoleAdapter, ",")
+	case index.modelListEnv[name]:
+		c.addList(w, role, ";")
+	case index.modelObjectsEnv[name]:
+		c.addObjects(w, role)
+	default:
+		c.addModel(model{value: w, role: role, hub: hubOf(name)})
+	}
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
+
+// suspect judges a container in which no product was recognised. With an accelerator or a
+// hub's token, a training script trains, and so does what names a dataset or a model to write;
+// any other model that is named is served. With the address of a model server the container is
+// that server's client.
+func (c *container) suspect(spec *corev1.Container, invocations []invocation) {
+	if len(c.signals) > 0 {
+		return
+	}
+	capable := c.hasHubToken() || len(accelerators(spec)) > 0
+	if capable && (trains(invocations) || c.namesTraining()) {
+		c.signals = append(c.signals, signal{evidence.CategoryTraining, strengthEnvironment})
+		return
+	}
+	if c.namesModel(evidence.RoleServed, evidence.RoleCalled) && c.callsModelServer() {
+		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
+		return
+	}
+	if capable && c.namesModel(evidence.RoleServed) {
+		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
+	}
+}
+
+// callsModelServer says whether the container has the address of a model server. Where the
+// variable could hold any server's, something must say that this one is a language model's.
+func (c *container) callsModelServer() bool {
+	has := func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			return strings.HasPrefix(c.env.variables[name].value, "http")
+		})
+	}
+	return has(patterns.Endpoints) || (has(patterns.GeneralEndpoints) && c.speaksOfLanguageModels())
+}
+
+func (c *container) speaksOfLanguageModels() bool {
+	for _, name := range c.env.order {
+		for _, prefix := range patterns.EndpointPrefixes {
+			if strings.HasPrefix(name, prefix) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(c.models, func(m model) bool { return hubName.MatchString(m.value.text) && !isRelativePath(m.value.text) })
+}
+
+// namesTraining says whether a dataset to read or a model to write is named.
+func (c *container) namesTraining() bool {
+	for _, m := range c.models {
+		if (m.role == evidence.RoleDataset || m.role == evidence.RoleOutput) && len(m.value.missing) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// namesModel says whether a model of one of the roles is named.
+func (c *container) namesModel(roles ...evidence.Role) bool {
+	for _, m := range c.models {
+		if slices.Contains(roles, m.role) && !m.dataset && len(m.value.missing) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// trains says whether a program or module is named like one that trains.
+func trains(invocations []invocation) bool {
+	for _, inv := range invocations {
+		for i, w := range inv.words {
+			base := path.Base(w.text)
+			name, isScript := strings.CutSuffix(base, ".py")
+			if !isScript {
+				name, isScript = strings.CutSuffix(base, ".sh")
+			}
+			if !isScript && i > 0 && inv.words[i-1].text == "-m" && inv.isPython() {
+				name, isScript = base[strings.LastIndexByte(base, '.')+1:], true
+			}
+			if isScript && isTrainingName(name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isTrainingName says whether one of the words in the name begins like those of trainings.
+func isTrainingName(name string) bool {
+	name = "_" + strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
+	return slices.ContainsFunc(patterns.TrainingScripts, func(word string) bool { return strings.Contains(name, "_"+word) })
+}
