@@ -39,6 +39,39 @@ const (
 	PropRedactionApplied  = Namespace + "redaction:applied"
 	PropValueTruncated    = Namespace + "value:truncated"
 	PropScrapeError       = Namespace + "scrape:error"
+
+	PropKServeComponent      = Namespace + "kserve:component"
+	PropKServeRuntime        = Namespace + "kserve:runtime"
+	PropKServeServiceAccount = Namespace + "kserve:serviceAccountName"
+	PropKServeFormatVersion  = Namespace + "kserve:modelFormatVersion"
+	PropKServeRuntimeVersion = Namespace + "kserve:runtimeVersion"
+	PropKServeStorageKey     = Namespace + "kserve:storageKey"
+	PropKServeStoragePath    = Namespace + "kserve:storagePath"
+	PropKServeStorageParam   = Namespace + "kserve:storageParameter"
+
+	PropDynamoBackendFramework = Namespace + "dynamo:backendFramework"
+	PropDynamoComponent        = Namespace + "dynamo:component"
+	PropDynamoComponentType    = Namespace + "dynamo:componentType"
+	PropDynamoRole             = Namespace + "dynamo:role"
+
+	PropNIMCache               = Namespace + "nim:nimCache"
+	PropNIMCacheProfile        = Namespace + "nim:nimCacheProfile"
+	PropNIMPVC                 = Namespace + "nim:pvc"
+	PropNIMHostPath            = Namespace + "nim:hostPath"
+	PropNIMEmptyDir            = Namespace + "nim:emptyDir"
+	PropNIMMultiNodeBackend    = Namespace + "nim:multiNodeBackend"
+	PropNIMTensorParallelism   = Namespace + "nim:tensorParallelism"
+	PropNIMPipelineParallelism = Namespace + "nim:pipelineParallelism"
+	PropNIMInferencePlatform   = Namespace + "nim:inferencePlatform"
+
+	PropLWSRole     = Namespace + "lws:role"
+	PropLWSSize     = Namespace + "lws:size"
+	PropLWSReplicas = Namespace + "lws:replicas"
+
+	PropDisaggregatedSetRole     = Namespace + "disaggregatedset:role"
+	PropDisaggregatedSetSize     = Namespace + "disaggregatedset:size"
+	PropDisaggregatedSetReplicas = Namespace + "disaggregatedset:replicas"
+	PropDisaggregatedSetSlices   = Namespace + "disaggregatedset:slices"
 )
 
 // Term is a property's name and meaning. A name that ends in a placeholder such as <i> is a
@@ -77,4 +110,32 @@ var Taxonomy = []Term{
 	{PropRedactionApplied, "the finding or workload that held it", "the kind of credential that was removed"},
 	{PropValueTruncated, "the finding or workload that held it", "the field whose value was cut at the bound"},
 	{PropScrapeError, "the workload", "a part of the workload that could not be read"},
+	{PropKServeComponent, "findings of an InferenceService", "the component that holds the thing: predictor, worker, transformer or explainer"},
+	{PropKServeRuntime, "an InferenceService", "the ServingRuntime that it names"},
+	{PropKServeServiceAccount, "an InferenceService", "the service account of its predictor, with which the model is fetched"},
+	{PropKServeFormatVersion, "runtimes of an InferenceService", "the version of the model's format"},
+	{PropKServeRuntimeVersion, "runtimes of an InferenceService", "the version of the runtime that it asks for"},
+	{PropKServeStorageKey, "models of an InferenceService", "the key of the storage configuration that holds the model"},
+	{PropKServeStoragePath, "models of an InferenceService", "the model's path within that storage"},
+	{PropKServeStorageParam, "models of an InferenceService", "a parameter that places the storage, as type=x, bucket=x or region=x"},
+	{PropDynamoBackendFramework, "a Dynamo graph or component", "the backend framework as written"},
+	{PropDynamoComponent, "a Dynamo graph or component and its findings", "a component's name"},
+	{PropDynamoComponentType, "findings of a Dynamo component", "the component's type, for example worker"},
+	{PropDynamoRole, "findings of a Dynamo component", "the role within the component whose pod template holds the thing"},
+	{PropNIMCache, "a NIMService", "the NIMCache that holds its model"},
+	{PropNIMCacheProfile, "a NIMService", "the profile within that cache"},
+	{PropNIMPVC, "a NIMService", "the claim that holds its model"},
+	{PropNIMHostPath, "a NIMService", "the node's folder that holds its model"},
+	{PropNIMEmptyDir, "a NIMService", "the size limit of the scratch volume that holds its model, or unlimited"},
+	{PropNIMMultiNodeBackend, "a NIMService", "what spreads it over several nodes, for example lws"},
+	{PropNIMTensorParallelism, "a NIMService", "over how many accelerators each layer is spread"},
+	{PropNIMPipelineParallelism, "a NIMService", "over how many nodes the layers are spread"},
+	{PropNIMInferencePlatform, "a NIMService", "what runs it: standalone or kserve"},
+	{PropLWSRole, "findings of leader-worker groups", "the pods that hold the thing: leader or worker; both where one template makes both"},
+	{PropLWSSize, "a LeaderWorkerSet", "how many pods a group has"},
+	{PropLWSReplicas, "a LeaderWorkerSet", "how many groups there are"},
+	{PropDisaggregatedSetRole, "a DisaggregatedSet and its findings", "a role's name"},
+	{PropDisaggregatedSetSize, "a DisaggregatedSet", "how many pods a group of a role has, as role=number"},
+	{PropDisaggregatedSetReplicas, "a DisaggregatedSet", "how many groups a role has, as role=number"},
+	{PropDisaggregatedSetSlices, "a DisaggregatedSet", "how many copies of all roles there are"},
 }

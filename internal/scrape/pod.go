@@ -68,15 +68,18 @@ func (p *pod) note(format string, args ...any) {
 	})
 }
 
-func (p *pod) readContainers() {
+func (p *pod) readContainers() { p.readContainersAt(p.at + ".spec") }
+
+// readContainersAt reads the containers of a pod's spec that stands at the path.
+func (p *pod) readContainersAt(spec string) {
 	for i := range p.spec.InitContainers {
 		c := &p.spec.InitContainers[i]
 		// An init container that restarts always is a sidecar: it runs beside the others.
 		sidecar := c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-		p.addContainer(c, fmt.Sprintf("%s.spec.initContainers[%d]", p.at, i), !sidecar)
+		p.addContainer(c, fmt.Sprintf("%s.initContainers[%d]", spec, i), !sidecar)
 	}
 	for i := range p.spec.Containers {
-		p.addContainer(&p.spec.Containers[i], fmt.Sprintf("%s.spec.containers[%d]", p.at, i), false)
+		p.addContainer(&p.spec.Containers[i], fmt.Sprintf("%s.containers[%d]", spec, i), false)
 	}
 }
 
