@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/settings"
+	"github.com/k8s-aibom/k8s-aibom/internal/supervisor"
 )
 
 // options are the flags and the downward API's environment.
@@ -25,6 +26,8 @@ type options struct {
 	logLevel       string
 	logFormat      string
 	showVersion    bool
+	// paces are those of third-party watches.
+	paces supervisor.Paces
 
 	// podName and podNamespace come from POD_NAME and POD_NAMESPACE.
 	podName      string
@@ -49,6 +52,15 @@ func parseOptions(program string, args []string, getenv func(string) string, out
 	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "How long a standby waits before it takes over.")
 	fs.StringVar(&o.logLevel, "log-level", settings.DefaultLogLevel, "error, info or debug, where the configuration does not say.")
 	fs.StringVar(&o.logFormat, "log-format", "", "json or text; by default what spec.logging.format said at start, else json.")
+	o.paces = supervisor.Paces{}.WithDefaults()
+	fs.DurationVar(&o.paces.ProbeInterval, "watch-probe-interval", o.paces.ProbeInterval,
+		"How often each third-party kind is probed by a list of one item and a GET of it.")
+	fs.DurationVar(&o.paces.ProbeTimeout, "watch-probe-timeout", o.paces.ProbeTimeout, "How long one probe may take. Below 5s a slow API server is taken for a failing kind.")
+	fs.DurationVar(&o.paces.CacheSyncTimeout, "watch-cache-sync-timeout", o.paces.CacheSyncTimeout,
+		"How long the first list of a third-party kind may take before its watch is torn down and tried again.")
+	fs.DurationVar(&o.paces.BackoffInitial, "watch-backoff-initial", o.paces.BackoffInitial,
+		"How long a third-party kind that failed is left alone at first; doubled with each failure.")
+	fs.DurationVar(&o.paces.BackoffMax, "watch-backoff-max", o.paces.BackoffMax, "How long it is left alone at most.")
 	fs.BoolVar(&o.showVersion, "version", false, "Print the version and exit.")
 	config.RegisterFlags(fs)
 	if err := fs.Parse(args); err != nil {
@@ -73,6 +85,24 @@ func (o options) validate() error {
 	}
 	if o.leaseDuration < 3*time.Second {
 		errs = append(errs, fmt.Errorf("--leader-elect-lease-duration is %s, want at least 3s", o.leaseDuration))
+	}
+	for _, p := range []struct {
+		flag  string
+		value time.Duration
+	}{
+		{"--watch-probe-interval", o.paces.ProbeInterval},
+		{"--watch-probe-timeout", o.paces.ProbeTimeout},
+		{"--watch-cache-sync-timeout", o.paces.CacheSyncTimeout},
+		{"--watch-backoff-initial", o.paces.BackoffInitial},
+		{"--watch-backoff-max", o.paces.BackoffMax},
+	} {
+		if p.value <= 0 {
+			errs = append(errs, fmt.Errorf("%s is %s, want more than 0", p.flag, p.value))
+		}
+	}
+	if o.paces.BackoffMax < o.paces.BackoffInitial {
+		errs = append(errs, fmt.Errorf("--watch-backoff-max is %s, less than --watch-backoff-initial, %s",
+			o.paces.BackoffMax, o.paces.BackoffInitial))
 	}
 	return errors.Join(errs...)
 }

@@ -22,10 +22,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/internal/bom"
 	"github.com/k8s-aibom/k8s-aibom/internal/controller"
+	"github.com/k8s-aibom/k8s-aibom/internal/health"
 	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 )
 
@@ -90,21 +92,33 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	store := settings.NewStore()
+	condition := health.NewCondition()
+	registry, err := newHealth(ctx, mgr, o, condition)
+	if err != nil {
+		return err
+	}
 	if err := (&controller.ConfigReconciler{
-		Client:    mgr.GetClient(),
-		Secrets:   mgr.GetAPIReader(),
-		Namespace: o.podNamespace,
-		Store:     store,
-		Recorder:  mgr.GetEventRecorder("k8s-aibom"),
-		LogLevel:  setLevel,
+		Client:          mgr.GetClient(),
+		Secrets:         mgr.GetAPIReader(),
+		Namespace:       o.podNamespace,
+		Store:           store,
+		Recorder:        mgr.GetEventRecorder("k8s-aibom"),
+		LogLevel:        setLevel,
+		DegradedSources: []func() []settings.DegradedReason{controller.ThirdPartyDegraded(registry)},
+		Undecided:       registry.Undecided,
+		Triggers:        []source.Source{source.Channel(condition.Changes, controller.EnqueueConfig())},
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller of AIBOMControllerConfig: %w", err)
 	}
-	if err := controller.SetupWorkloads(ctx, mgr, controller.Options{
+	shared := controller.Options{
 		Settings: store,
 		Tool:     bom.Tool{Name: "k8s-aibom", Vendor: "k8s-aibom", Version: version},
 		Clock:    clock.RealClock{},
-	}); err != nil {
+	}
+	if err := controller.SetupWorkloads(ctx, mgr, shared); err != nil {
+		return err
+	}
+	if err := addSupervisor(mgr, o, shared, registry); err != nil {
 		return err
 	}
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
@@ -128,9 +142,9 @@ func newScheme() *runtime.Scheme {
 }
 
 func managerOptions(o options, logger logr.Logger) ctrl.Options {
-	metrics := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.metricsSecure, CertDir: o.metricsCertDir}
+	serving := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.metricsSecure, CertDir: o.metricsCertDir}
 	if o.metricsSecure {
-		metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+		serving.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
 	return ctrl.Options{
 		Scheme: newScheme(),
@@ -140,7 +154,7 @@ func managerOptions(o options, logger logr.Logger) ctrl.Options {
 			// A reconcile right after a write must not act on the state before it.
 			EnableReadYourWritesConsistency: ptr.To(true),
 		}},
-		Metrics:                       metrics,
+		Metrics:                       serving,
 		HealthProbeBindAddress:        o.probeAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaseName,

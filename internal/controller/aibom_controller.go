@@ -41,8 +41,14 @@ type WorkloadReconciler struct {
 	NewList func() client.ObjectList
 	// Scrape reads a workload.
 	Scrape ScrapeFunc
-	// Client reads from the cache, sees its own writes there, and writes.
+	// Workloads reads the cache that holds the kind's workloads and the namespaces.
+	Workloads client.Reader
+	// Client reads AIBOMs and pods from the manager's cache, sees its own writes there, and
+	// writes.
 	Client client.Client
+	// MayDelete says whether what Workloads shows is fit to delete AIBOMs by; nil means
+	// always. What is put off meanwhile is done when the workload is looked at again.
+	MayDelete func() bool
 	// Settings hold the configuration; nothing is done before it was loaded once.
 	Settings *settings.Store
 	// Recorder tells about workloads that cannot be read.
@@ -70,7 +76,7 @@ func (r *WorkloadReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		return ctrl.Result{}, ctx.Err()
 	}
 	workload := r.NewObject()
-	err := r.Client.Get(ctx, req.NamespacedName, workload)
+	err := r.Workloads.Get(ctx, req.NamespacedName, workload)
 	if apierrors.IsNotFound(err) {
 		return ctrl.Result{}, r.removeOrphan(ctx, req)
 	}
@@ -186,7 +192,7 @@ func rulesOf(config *settings.Snapshot) scrape.Rules {
 // out: nothing can be created there any more, and what is there goes with it.
 func (r *WorkloadReconciler) namespace(ctx context.Context, name string) (*metav1.PartialObjectMetadata, error) {
 	ns := namespaceMetadata()
-	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, ns); err != nil {
+	if err := r.Workloads.Get(ctx, client.ObjectKey{Name: name}, ns); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
 	if !ns.DeletionTimestamp.IsZero() {
@@ -208,6 +214,10 @@ func (r *WorkloadReconciler) currentAIBOM(ctx context.Context, workload client.O
 // remove deletes an AIBOM, if there is one that is not on its way out already.
 func (r *WorkloadReconciler) remove(ctx context.Context, current *v1beta1.AIBOM) error {
 	if current == nil || !current.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	if r.MayDelete != nil && !r.MayDelete() {
+		log.FromContext(ctx).V(1).Info("A deletion is put off until the kind's watch is healthy", "aibom", current.Name)
 		return nil
 	}
 	uid := current.UID

@@ -88,6 +88,9 @@ type ConfigReconciler struct {
 	SecretRetry time.Duration
 	// DegradedSources add to the Degraded condition. Each is asked in every reconciliation.
 	DegradedSources []func() []settings.DegradedReason
+	// Undecided is true while it is not known yet which third-party watches fail; nil means
+	// never. What an earlier run said of them stays until then.
+	Undecided func() bool
 	// Triggers start a reconciliation when a DegradedSource has something new to say.
 	Triggers []source.Source
 }
@@ -167,6 +170,7 @@ func (r *ConfigReconciler) report(ctx context.Context, config *v1beta1.AIBOMCont
 	for _, source := range r.DegradedSources {
 		degraded = append(degraded, source()...)
 	}
+	degraded = append(degraded, r.retained(config, degraded)...)
 	updated := config.DeepCopy()
 	setConfigStatus(updated, state, degraded)
 	if equality.Semantic.DeepEqual(config.Status, updated.Status) {
@@ -192,6 +196,22 @@ func setConfigStatus(config *v1beta1.AIBOMControllerConfig, state settings.State
 		condition.Message = bounded(condition.Message, maxMessage)
 		meta.SetStatusCondition(&config.Status.Conditions, condition)
 	}
+}
+
+// retained is what an earlier run said of third-party watches, as long as this one cannot
+// know better. It stands last in the message; see degradedPrecedence.
+func (r *ConfigReconciler) retained(config *v1beta1.AIBOMControllerConfig, degraded []settings.DegradedReason) []settings.DegradedReason {
+	reason := v1beta1.ReasonThirdPartyWatchUnhealthy
+	known := slices.ContainsFunc(degraded, func(d settings.DegradedReason) bool { return d.Reason == reason })
+	before := meta.FindStatusCondition(config.Status.Conditions, v1beta1.ConditionDegraded)
+	if known || before == nil || before.Status != metav1.ConditionTrue || r.Undecided == nil || !r.Undecided() {
+		return nil
+	}
+	_, message, found := strings.Cut(before.Message, reason+": ")
+	if !found {
+		return nil
+	}
+	return []settings.DegradedReason{{Reason: reason, Message: message}}
 }
 
 func readyCondition(state settings.State) metav1.Condition {

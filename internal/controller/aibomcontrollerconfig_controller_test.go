@@ -196,6 +196,23 @@ func TestReconcileWithoutConfiguration(t *testing.T) {
 	w.g.Expect(valueOf(t, configInvalid)).To(gomega.BeZero())
 }
 
+func TestAnEarlierRunsComplaintStaysUntilThisOneKnowsBetter(t *testing.T) {
+	w := newConfigWorld(t, configWith(func(*v1beta1.AIBOMControllerConfigSpec) {}))
+	causes := []settings.DegradedReason{{Reason: v1beta1.ReasonThirdPartyWatchUnhealthy, Message: "A: down; B: down"}}
+	undecided := false
+	w.Undecided = func() bool { return undecided }
+	w.DegradedSources = []func() []settings.DegradedReason{func() []settings.DegradedReason { return causes }}
+	w.reconcile(t)
+	before := w.condition(t, v1beta1.ConditionDegraded)
+
+	causes, undecided = nil, true
+	w.reconcile(t)
+	w.g.Expect(w.condition(t, v1beta1.ConditionDegraded)).To(gomega.Equal(before), "nothing is known yet")
+	undecided = false
+	w.reconcile(t)
+	w.g.Expect(w.condition(t, v1beta1.ConditionDegraded).Reason).To(gomega.Equal(v1beta1.ReasonAsExpected))
+}
+
 func TestReconcileFollowsTheConfiguration(t *testing.T) {
 	w := newConfigWorld(t, configWith(func(s *v1beta1.AIBOMControllerConfigSpec) { s.Logging.Level = "debug" }))
 	failures := valueOf(t, configLoadErrors)

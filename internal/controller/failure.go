@@ -17,7 +17,12 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 )
 
-const actionInventory = "Inventory"
+const (
+	// eventSource names the controller in its events.
+	eventSource = "k8s-aibom"
+	// actionInventory is what it was doing.
+	actionInventory = "Inventory"
+)
 
 // recordFailure says on the AIBOM that the newest attempt failed and keeps its document. A
 // workload that has no AIBOM gets none: an event tells about it. Reading the same object

@@ -55,7 +55,7 @@ func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if o.Scrape != nil {
 		read = o.Scrape
 	}
-	for _, k := range kinds.Catalogue {
+	for _, k := range kinds.BuiltIn() {
 		prototype, list, err := prototypes(k)
 		if err != nil {
 			return err
@@ -65,9 +65,10 @@ func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			NewObject: func() client.Object { return prototype.DeepCopyObject().(client.Object) },
 			NewList:   func() client.ObjectList { return list.DeepCopyObject().(client.ObjectList) },
 			Scrape:    read(k),
+			Workloads: mgr.GetClient(),
 			Client:    mgr.GetClient(),
 			Settings:  o.Settings,
-			Recorder:  mgr.GetEventRecorder("k8s-aibom"),
+			Recorder:  mgr.GetEventRecorder(eventSource),
 			Tool:      o.Tool,
 			Clock:     o.Clock,
 		}
@@ -193,7 +194,7 @@ func (r *WorkloadReconciler) workloadsOfNamespace(ctx context.Context, namespace
 // name, in all.
 func (r *WorkloadReconciler) workloads(ctx context.Context, namespace string) []reconcile.Request {
 	list := r.NewList()
-	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.Workloads.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "Workloads could not be listed", "kind", r.Kind.Key(), "namespace", namespace)
 		return nil
 	}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+func parse(args ...string) (options, string, error) {
+	env := map[string]string{"POD_NAME": "pod-0", "POD_NAMESPACE": "k8s-aibom-system"}
+	var out bytes.Buffer
+	o, err := parseOptions("manager", args, func(name string) string { return env[name] }, &out)
+	return o, out.String(), err
+}
+
+func TestDefaults(t *testing.T) {
+	g := NewWithT(t)
+	o, _, err := parse()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(o.podName).To(Equal("pod-0"))
+	g.Expect(o.podNamespace).To(Equal("k8s-aibom-system"))
+	g.Expect(o.metricsSecure).To(BeTrue())
+	g.Expect(o.paces.ProbeInterval).To(Equal(2 * time.Minute))
+	g.Expect(o.paces.BackoffInitial).To(Equal(5 * time.Second))
+	g.Expect(o.paces.BackoffMax).To(Equal(5 * time.Minute))
+	g.Expect(o.paces.CacheSyncTimeout).To(Equal(2 * time.Minute))
+}
+
+func TestHelpNamesEveryFlag(t *testing.T) {
+	g := NewWithT(t)
+	_, help, err := parse("--help")
+	g.Expect(errors.Is(err, flag.ErrHelp)).To(BeTrue())
+	for _, name := range []string{"metrics-bind-address", "leader-elect", "kubeconfig", "watch-probe-interval", "watch-backoff-max", "version"} {
+		g.Expect(help).To(ContainSubstring("-" + name))
+	}
+}
+
+func TestWrongFlagsAreRefusedWithTheirName(t *testing.T) {
+	for _, c := range []struct{ arg, want string }{
+		{"--log-level=loud", "--log-level"},
+		{"--log-format=xml", "--log-format"},
+		{"--leader-elect-lease-duration=1s", "--leader-elect-lease-duration"},
+		{"--watch-probe-interval=0s", "--watch-probe-interval"},
+		{"--watch-probe-timeout=-1s", "--watch-probe-timeout"},
+		{"--watch-backoff-max=1s", "--watch-backoff-max"},
+		{"--nonsense", "nonsense"},
+		{"word", "word"},
+	} {
+		t.Run(c.arg, func(t *testing.T) {
+			_, _, err := parse(c.arg)
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(c.want)))
+		})
+	}
+}
+
+func TestLeaderElectionNeedsTheNamespace(t *testing.T) {
+	_, err := parseOptions("manager", []string{"--leader-elect"}, func(string) string { return "" }, &bytes.Buffer{})
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("POD_NAMESPACE")))
+}

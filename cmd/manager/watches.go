@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/internal/controller"
+	"github.com/k8s-aibom/k8s-aibom/internal/health"
+	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/internal/supervisor"
+)
+
+// newHealth makes the registry of watch health with its three outlets.
+func newHealth(ctx context.Context, mgr ctrl.Manager, o options, condition *health.Condition) (*health.Registry, error) {
+	outlet, err := health.NewMetrics(metrics.Registry)
+	if err != nil {
+		return nil, err
+	}
+	// The manager's client would begin to watch whatever it writes, to see its own writes.
+	writer, err := client.New(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	events := health.NewEvents(health.EventsOptions{
+		Client:    writer,
+		Regarding: ownPod(ctx, mgr.GetAPIReader(), o),
+		Clock:     clock.RealClock{},
+		Log:       mgr.GetLogger().WithName("health"),
+	})
+	if err := mgr.Add(events); err != nil {
+		return nil, err
+	}
+	return health.NewRegistry(clock.RealClock{}, outlet, events, condition), nil
+}
+
+// ownPod refers to the controller's own Pod, with its UID where it can be read, so that
+// kubectl describe shows the events. Outside a cluster there is no Pod and events are about
+// the configuration.
+func ownPod(ctx context.Context, reader client.Reader, o options) corev1.ObjectReference {
+	if o.podName == "" || o.podNamespace == "" {
+		return corev1.ObjectReference{
+			APIVersion: v1beta1.GroupVersion.String(), Kind: "AIBOMControllerConfig", Name: v1beta1.ConfigName,
+		}
+	}
+	ref := corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: o.podNamespace, Name: o.podName}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	pod := &corev1.Pod{}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: o.podNamespace, Name: o.podName}, pod); err == nil {
+		ref.UID = pod.UID
+	}
+	return ref
+}
+
+// addSupervisor adds the one runnable that watches third-party kinds, and what leads events
+// to it from the manager's own cache.
+func addSupervisor(mgr ctrl.Manager, o options, shared controller.Options, registry *health.Registry) error {
+	s := supervisor.New(supervisor.Options{
+		Kinds:  kinds.ThirdParty(),
+		Prober: supervisor.APIProber{Reader: mgr.GetAPIReader()},
+		Runners: &supervisor.Runners{
+			Config:     mgr.GetConfig(),
+			HTTPClient: mgr.GetHTTPClient(),
+			Scheme:     mgr.GetScheme(),
+			Mapper:     mgr.GetRESTMapper(),
+			Reconciler: controller.ThirdPartyReconciler(mgr, shared, registry),
+			Log:        mgr.GetLogger().WithName("watch"),
+		},
+		Reported: controller.Reported(mgr.GetCache(), mgr.GetLogger().WithName("watch")),
+		Health:   registry,
+		Paces:    o.paces,
+		Jitter:   0.1,
+		Clock:    clock.RealClock{},
+		Log:      mgr.GetLogger().WithName("supervisor"),
+	})
+	if err := mgr.Add(s); err != nil {
+		return err
+	}
+	return mgr.Add(&controller.ThirdPartyEvents{Cache: mgr.GetCache(), Settings: shared.Settings, Supervisor: s})
+}
