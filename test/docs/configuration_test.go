@@ -18,6 +18,7 @@ import (
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	_ "github.com/k8s-aibom/k8s-aibom/internal/controller" // registers the metrics
+	"github.com/k8s-aibom/k8s-aibom/internal/health"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 	"github.com/k8s-aibom/k8s-aibom/internal/sink"
@@ -143,6 +144,8 @@ func TestMetricsAreTheTable(t *testing.T) {
 	g := NewWithT(t)
 	registry, ok := metrics.Registry.(prometheus.Collector)
 	g.Expect(ok).To(BeTrue(), "the registry describes its metrics")
+	_, err := health.NewMetrics(metrics.Registry)
+	g.Expect(err).NotTo(HaveOccurred())
 	descriptions := make(chan *prometheus.Desc, 1024)
 	registry.Describe(descriptions)
 	close(descriptions)

@@ -167,3 +167,7 @@ func allow(ctx context.Context, name string, subject rbacv1.Subject, verb string
 	}, metav1.CreateOptions{})
 	Expect(err).NotTo(HaveOccurred())
 }
+
+func ownedByNobody(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}

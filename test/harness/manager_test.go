@@ -24,7 +24,8 @@ var _ = Describe("the manager process", func() {
 		DeferCleanup(func() { _ = manager.Kill() })
 
 		Expect(manager.Probe(ctx, "/healthz")).To(Succeed())
-		Expect(status(ctx, manager.MetricsURL)).To(Equal(http.StatusUnauthorized), "metrics are not for everybody")
+		Eventually(func() (int, error) { return status(ctx, manager.MetricsURL) }).
+			Should(Equal(http.StatusUnauthorized), "metrics are not for everybody")
 		Eventually(func() ([]harness.AuditEvent, error) {
 			return plane.Requests(mark, harness.Filter{Resource: "leases", Verb: "create", Namespace: "default"})
 		}).ShouldNot(BeEmpty(), "it takes the lease of the namespace in POD_NAMESPACE")
