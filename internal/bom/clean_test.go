@@ -5,7 +5,6 @@ package bom
 import (
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	. "github.com/onsi/gomega"
@@ -78,7 +77,8 @@ func TestCutLeavesNoHalfSecret(t *testing.T) {
 	}
 }
 
-func TestCleanIsFast(t *testing.T) {
+// What lies beyond the window is not looked at, so that the cost does not grow with the value.
+func TestCleanLooksAtAWindowOnly(t *testing.T) {
 	inputs := map[string]string{
 		"one letter":  strings.Repeat("a", 10<<20),
 		"userinfo":    strings.Repeat("https://a:b@", 1<<20),
@@ -89,10 +89,7 @@ func TestCleanIsFast(t *testing.T) {
 	}
 	for name, in := range inputs {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			clean(in)
-			// Generous: looking at all of the ten megabytes would take many seconds.
-			NewWithT(t).Expect(time.Since(start)).To(BeNumerically("<", time.Second))
+			NewWithT(t).Expect(clean(in)).To(Equal(clean(in[:window+1])))
 		})
 	}
 }

@@ -16,12 +16,9 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
-// What one workload may cost, whatever is in it. A slow machine under the race detector is
-// allowed for; without the bounds these inputs take minutes and gigabytes, or never end.
-const (
-	hostileTime    = 30 * time.Second
-	hostileGarbage = 512 << 20
-)
+// hostileGarbage is what one workload may cost in memory, whatever is in it; without the bounds
+// these inputs take gigabytes, or never end.
+const hostileGarbage = 512 << 20
 
 func repeat[T any](n int, item func(i int) T) []T {
 	all := make([]T, n)
@@ -131,7 +128,5 @@ func cheap(t *testing.T, f func()) {
 	runtime.ReadMemStats(&after)
 	garbage := after.TotalAlloc - before.TotalAlloc
 	t.Logf("%v, %d KiB", took, garbage>>10)
-	g := NewWithT(t)
-	g.Expect(took).To(BeNumerically("<", hostileTime))
-	g.Expect(garbage).To(BeNumerically("<", uint64(hostileGarbage)))
+	NewWithT(t).Expect(garbage).To(BeNumerically("<", uint64(hostileGarbage)))
 }
