@@ -5,10 +5,12 @@ package controller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -30,6 +32,10 @@ import (
 // +kubebuilder:rbac:groups=apps.nvidia.com,resources=nimservices,verbs=get;list;watch
 // +kubebuilder:rbac:groups=leaderworkerset.x-k8s.io,resources=leaderworkersets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=disaggregatedset.x-k8s.io,resources=disaggregatedsets,verbs=get;list;watch
+
+// crdRetry is how long a CRD of the project's own that is not there is left alone, as
+// controller-runtime does.
+const crdRetry = 10 * time.Second
 
 // ThirdPartyReconciler returns the reconcilers of third-party kinds: the same pipeline as that
 // of the built-in kinds, on the kind's own cache, and with deletions only while the kind's
@@ -83,9 +89,9 @@ func (e *ThirdPartyEvents) NeedLeaderElection() bool { return true }
 
 // Start passes events on until ctx is done.
 func (e *ThirdPartyEvents) Start(ctx context.Context) error {
-	informer, err := e.Cache.GetInformer(ctx, &v1beta1.AIBOM{})
-	if err != nil {
-		return fmt.Errorf("watching AIBOMs: %w", err)
+	informer, there := e.aiboms(ctx)
+	if !there {
+		return nil // told to stop before the kind was there
 	}
 	registration, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(_, object any) { e.enqueue(object) },
@@ -101,6 +107,16 @@ func (e *ThirdPartyEvents) Start(ctx context.Context) error {
 	})
 	<-ctx.Done()
 	return informer.RemoveEventHandler(registration)
+}
+
+// aiboms is the informer of AIBOMs. Its CRD may be installed after the controller started.
+func (e *ThirdPartyEvents) aiboms(ctx context.Context) (informer cache.Informer, there bool) {
+	err := wait.PollUntilContextCancel(ctx, crdRetry, true, func(ctx context.Context) (bool, error) {
+		var missing error
+		informer, missing = e.Cache.GetInformer(ctx, &v1beta1.AIBOM{})
+		return missing == nil, nil
+	})
+	return informer, err == nil
 }
 
 func (e *ThirdPartyEvents) enqueue(object any) {

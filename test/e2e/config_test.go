@@ -74,7 +74,7 @@ var _ = Describe("The configuration takes effect without a restart", Label("foun
 			Expect(aibom.Status.InputHash).NotTo(Equal(before[name].Status.InputHash))
 			writes = append(writes, "patch aiboms "+name, "patch aiboms/status "+name)
 		}
-		Consistently(requestsIn(since, ns)).Should(ConsistOf(writes), "spec and status, once, and no read")
+		settledOn(requestsIn(since, ns)).Should(ConsistOf(writes), "spec and status, once, and no read")
 	})
 
 	It("follows a namespaceSelector that changes", func(ctx context.Context) {
@@ -112,7 +112,7 @@ var _ = Describe("The configuration takes effect without a restart", Label("foun
 		})
 		deploy(ctx, ns, "later", llama)
 		awaitAIBOM(ctx, ns, "deployment-later")
-		Consistently(requestsIn(since, ns)).Should(ConsistOf("create aiboms deployment-later", "patch aiboms/status deployment-later"))
+		settledOn(requestsIn(since, ns)).Should(ConsistOf("create aiboms deployment-later", "patch aiboms/status deployment-later"))
 	})
 })
 

@@ -86,7 +86,7 @@ var _ = Describe("A failure keeps the last document and sets Ready=False with th
 			haveCondition(v1beta1.ConditionStale, metav1.ConditionFalse, v1beta1.ReasonDocumentCurrent),
 			HaveField("Status.ConsecutiveErrors", BeEquivalentTo(1)),
 		), "the AIBOM says that and why it is not up to date")
-		Consistently(requestsAbout(since, ns, "aiboms")).Should(Equal([]string{"patch aiboms/status deployment-llm"}),
+		settledOn(requestsAbout(since, ns, "aiboms")).Should(Equal([]string{"patch aiboms/status deployment-llm"}),
 			"the same failure is written once")
 		failed, err := getAIBOM(ctx, ns, "deployment-llm")()
 		Expect(err).NotTo(HaveOccurred())

@@ -36,7 +36,7 @@ var _ = Describe("Hostile input gives a bounded, valid document", Label("foundat
 		for _, model := range aibom.Status.Summary.Models {
 			Expect(len(model.Identity)).To(BeNumerically("<=", 1100), "a value is cut")
 		}
-		Consistently(requests(since, ns)).Should(Equal([]string{
+		settledOn(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-hostile", "patch aiboms/status deployment-hostile",
 		}), "it costs what any workload costs")
 		Expect(manager.Exited()).NotTo(BeClosed(), "the manager runs on")

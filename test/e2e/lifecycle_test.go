@@ -94,7 +94,7 @@ var _ = Describe("An AIBOM that has lost its reason is deleted", Label("foundati
 		since := mark()
 		optIn(ctx, ns, nil)
 		Eventually(listAIBOMs(ctx, ns)).Should(BeEmpty(), "leaving the opt-in deletes the AIBOMs")
-		Consistently(requests(since, ns)).Should(ConsistOf("delete aiboms deployment-llm", "delete aiboms job-train"),
+		settledOn(requests(since, ns)).Should(ConsistOf("delete aiboms deployment-llm", "delete aiboms job-train"),
 			"a deletion costs one write")
 
 		optIn(ctx, ns, ptr.To(v1beta1.OptInValue))
@@ -112,7 +112,7 @@ var _ = Describe("An AIBOM that has lost its reason is deleted", Label("foundati
 			d.Spec.Template.Spec = plain().Spec
 		})
 		Eventually(listAIBOMs(ctx, ns)).Should(BeEmpty(), "nginx is no AI workload")
-		Consistently(requests(since, ns)).Should(ConsistOf("delete aiboms deployment-llm"), "a deletion costs one write")
+		settledOn(requests(since, ns)).Should(ConsistOf("delete aiboms deployment-llm"), "a deletion costs one write")
 
 		serve(ctx, deployment, llama)
 		change(ctx, deployment, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = vllmImage })
@@ -126,7 +126,7 @@ var _ = Describe("An AIBOM that has lost its reason is deleted", Label("foundati
 		since := mark()
 		Expect(admin.Delete(ctx, deployment)).To(Succeed())
 		Eventually(listAIBOMs(ctx, ns)).WithTimeout(gcTimeout).Should(BeEmpty(), "its owner is gone")
-		Consistently(requests(since, ns)).Should(BeEmpty(), "which costs the manager nothing")
+		settledOn(requests(since, ns)).Should(BeEmpty(), "which costs the manager nothing")
 	})
 
 	It("makes no request about a namespace that is being deleted", func(ctx context.Context) {
@@ -139,7 +139,7 @@ var _ = Describe("An AIBOM that has lost its reason is deleted", Label("foundati
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
 		Expect(admin.Delete(ctx, namespace)).To(Succeed())
 		Eventually(listAIBOMs(ctx, ns)).WithTimeout(gcTimeout).Should(BeEmpty(), "the AIBOMs go with the namespace")
-		Consistently(requests(since, ns)).Should(BeEmpty(), "nothing can be created there any more")
+		settledOn(requests(since, ns)).Should(BeEmpty(), "nothing can be created there any more")
 	})
 })
 

@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -107,6 +108,23 @@ func requests(since harness.Mark, namespace string) func() ([]string, error) {
 // starting manager needs for discovery.
 func requestsIn(since harness.Mark, namespace string) func() ([]string, error) {
 	return countedRequests(since, namespace)
+}
+
+// settledOn asserts on requests that have come to rest. The API server writes a request to its
+// audit log when it has answered it, which may be a moment after others see what it changed.
+func settledOn(requests func() ([]string, error), intervals ...any) settledRequests {
+	return settledRequests{requests, intervals}
+}
+
+type settledRequests struct {
+	requests  func() ([]string, error)
+	intervals []any
+}
+
+func (s settledRequests) Should(matcher types.GomegaMatcher, why ...any) {
+	GinkgoHelper()
+	Eventually(s.requests).Should(matcher, why...)
+	Consistently(s.requests, s.intervals...).Should(matcher, why...)
 }
 
 func countedRequests(since harness.Mark, namespaces ...string) func() ([]string, error) {

@@ -30,7 +30,7 @@ var _ = Describe("Digests come from pod status", Label("foundation-7"), func() {
 		since := mark()
 		reportImage(ctx, &pod, digest("a"))
 		awaitDigest(ctx, ns, "deployment-llm", digest("a"))
-		Consistently(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}),
+		settledOn(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}),
 			"a digest that becomes known costs one write and no read")
 
 		By("another revision, whose pods another ReplicaSet makes")

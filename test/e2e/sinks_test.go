@@ -113,7 +113,7 @@ var _ = Describe("A document over the threshold", Label("foundation-6"), func() 
 		Expect(hex.EncodeToString(sum[:])).To(Equal(document.SHA256), "what lies there has the hash that the AIBOM states")
 		Expect(delivered).To(HaveLen(int(document.Size)))
 		Expect(validDocument("1.6", delivered).Metadata.Component.Name).To(Equal("llm"))
-		Consistently(requests(since, ns)).Should(Equal([]string{
+		settledOn(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-llm", "patch aiboms/status deployment-llm",
 		}), "a sink changes nothing about the two writes")
 	})

@@ -26,7 +26,7 @@ var _ = Describe("A new workload costs exactly two writes", Label("foundation-6"
 			since := mark()
 			workload := create(ctx, kind, ns, "llm", serving(llama))
 			awaitAIBOM(ctx, ns, name)
-			Consistently(requests(since, ns)).Should(Equal([]string{
+			settledOn(requests(since, ns)).Should(Equal([]string{
 				"create aiboms " + name, "patch aiboms/status " + name,
 			}), "create and status, in this order, and no read")
 			Expect(admin.Delete(ctx, workload, client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
@@ -40,7 +40,7 @@ var _ = Describe("A new workload costs exactly two writes", Label("foundation-6"
 		scale(ctx, deployment, 2)
 		awaitPods(ctx, ns, 2)
 		awaitAIBOM(ctx, ns, "deployment-llm")
-		Consistently(requests(since, ns)).Should(Equal([]string{
+		settledOn(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-llm", "patch aiboms/status deployment-llm",
 		}), "pods that have not reported a digest say nothing")
 	})
@@ -52,7 +52,7 @@ var _ = Describe("A new workload costs exactly two writes", Label("foundation-6"
 		since := mark()
 		serve(ctx, deployment, qwen)
 		after := awaitAIBOM(ctx, ns, "deployment-llm", haveModels(qwen))
-		Consistently(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}), "one write and no read")
+		settledOn(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}), "one write and no read")
 		Expect(after.Status.InputHash).NotTo(Equal(before.Status.InputHash))
 		Expect(after.UID).To(Equal(before.UID))
 	})
@@ -72,7 +72,7 @@ var _ = Describe("An event that changes no finding costs no write and no read fr
 		// it has seen the event.
 		deploy(ctx, ns, "later", qwen)
 		awaitAIBOM(ctx, ns, "deployment-later")
-		Consistently(requests(since, ns)).Should(Equal([]string{
+		settledOn(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-later", "patch aiboms/status deployment-later",
 		}), "the event led to no request at all")
 	},
@@ -157,7 +157,7 @@ var _ = Describe("A restart over an existing inventory costs no write", Label("f
 		awaitAIBOM(ctx, other, "deployment-added", haveModels(qwen))
 		Eventually(listAIBOMs(ctx, other)).WithTimeout(gcTimeout).Should(HaveLen(2), "what was deleted meanwhile is gone")
 
-		Consistently(requestsIn(since, ns)).Should(BeEmpty(), "the inventory that is right is neither written nor read")
+		settledOn(requestsIn(since, ns)).Should(BeEmpty(), "the inventory that is right is neither written nor read")
 		Expect(requestsIn(since, other)()).To(ConsistOf("patch aiboms/status deployment-changed",
 			"create aiboms deployment-added", "patch aiboms/status deployment-added"))
 		for name, version := range want {
