@@ -26,6 +26,8 @@ func TestRandomFaultsStayWithTheirKind(t *testing.T) {
 		steady.reports.Synced()
 		g.Eventually(phaseOf(w, lws)).Should(Equal(health.PhaseHealthy), "the kind without faults starts")
 
+		g.Eventually(steady.resyncCount).Should(Equal(1), "its workloads are looked at once")
+
 		fault := errors.New("fault")
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			r := w.running(dgd)
@@ -73,6 +75,8 @@ func TestRandomFaultsStayWithTheirKind(t *testing.T) {
 		w.mu.Unlock()
 		g.Expect(most).To(BeNumerically("<=", 1), "never two runners of one kind")
 		g.Expect(steady.ended()).To(BeFalse(), "the other kind's runner goes on")
+		g.Expect(steady.resyncCount()).To(Equal(1), "nothing is done for the other kind on account of this one")
+		g.Expect(w.runnersOf(lws)).To(HaveLen(1), "nor is it started again")
 		g.Expect(w.log.of(lws)).To(Equal([]health.TransitionType{health.WatchRecovered}), "the other kind hears nothing of it")
 		g.Expect(alternates(w.log.of(dgd))).To(BeTrue(), "each transition is told once: %v", w.log.of(dgd))
 	})
