@@ -58,7 +58,7 @@ generate: ## Write the deep-copy functions of the API types.
 manifests: ## Write the CRDs and the manager's ClusterRole from the markers in the code.
 	@tool="$$($(CONTROLLER_GEN))" && \
 		"$$tool" crd paths=./api/... output:crd:dir=config/crd/bases && \
-		"$$tool" rbac:roleName=manager-role paths=./internal/... output:rbac:dir=config/rbac
+		"$$tool" rbac:roleName=manager-role,headerFile=hack/rbac-header.yaml paths=./internal/... output:rbac:dir=config/rbac
 
 .PHONY: fmt
 fmt: ## Format the Go code.

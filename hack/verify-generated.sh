@@ -17,7 +17,7 @@ trap 'rm -rf "$fresh"' EXIT
 
 "$controller_gen" object:headerFile=hack/boilerplate.go.txt paths=./api/... output:object:dir="$fresh/api"
 "$controller_gen" crd paths=./api/... output:crd:dir="$fresh/crd"
-"$controller_gen" rbac:roleName=manager-role paths=./internal/... output:rbac:dir="$fresh/rbac"
+"$controller_gen" rbac:roleName=manager-role,headerFile=hack/rbac-header.yaml paths=./internal/... output:rbac:dir="$fresh/rbac"
 
 stale=0
 compare() { diff -ruN "$1" "$2" || stale=1; }

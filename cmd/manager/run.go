@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/zapr"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -28,6 +29,8 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/bom"
 	"github.com/k8s-aibom/k8s-aibom/internal/controller"
 	"github.com/k8s-aibom/k8s-aibom/internal/health"
+	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/internal/ownership"
 	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 )
 
@@ -114,6 +117,7 @@ func run(ctx context.Context, o options) error {
 		Settings: store,
 		Tool:     bom.Tool{Name: "k8s-aibom", Vendor: "k8s-aibom", Version: version},
 		Clock:    clock.RealClock{},
+		Tracked:  ownership.NewTrackedKinds(kinds.BuiltIn()...),
 	}
 	if err := controller.SetupWorkloads(ctx, mgr, shared); err != nil {
 		return err
@@ -133,7 +137,9 @@ func run(ctx context.Context, o options) error {
 
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1beta1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1beta1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			panic(err) // the types are compiled in: they register or the program is broken
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,6 +17,7 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/controller"
 	"github.com/k8s-aibom/k8s-aibom/internal/health"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 	"github.com/k8s-aibom/k8s-aibom/internal/supervisor"
 )
 
@@ -64,10 +66,18 @@ func ownPod(ctx context.Context, reader client.Reader, o options) corev1.ObjectR
 }
 
 // addSupervisor adds the one runnable that watches third-party kinds, and what leads events
-// to it from the manager's own cache.
+// to it from the manager's own cache. It is added whichever kinds are installed: one that is
+// installed later is found.
 func addSupervisor(mgr ctrl.Manager, o options, shared controller.Options, registry *health.Registry) error {
+	crds, err := metadata.NewForConfigAndClient(metadata.ConfigFor(mgr.GetConfig()), mgr.GetHTTPClient())
+	if err != nil {
+		return err
+	}
+	log := mgr.GetLogger().WithName("watch")
 	s := supervisor.New(supervisor.Options{
 		Kinds:  kinds.ThirdParty(),
+		CRDs:   supervisor.APICRDs{Reader: mgr.GetAPIReader(), Metadata: crds},
+		Mapper: mgr.GetRESTMapper(),
 		Prober: supervisor.APIProber{Reader: mgr.GetAPIReader()},
 		Runners: &supervisor.Runners{
 			Config:     mgr.GetConfig(),
@@ -75,17 +85,30 @@ func addSupervisor(mgr ctrl.Manager, o options, shared controller.Options, regis
 			Scheme:     mgr.GetScheme(),
 			Mapper:     mgr.GetRESTMapper(),
 			Reconciler: controller.ThirdPartyReconciler(mgr, shared, registry),
-			Log:        mgr.GetLogger().WithName("watch"),
+			Log:        log,
 		},
-		Reported: controller.Reported(mgr.GetCache(), mgr.GetLogger().WithName("watch")),
-		Health:   registry,
-		Paces:    o.paces,
-		Jitter:   0.1,
-		Clock:    clock.RealClock{},
-		Log:      mgr.GetLogger().WithName("supervisor"),
+		Configured: shared.Settings.Loaded(),
+		Allowed:    allowedBy(shared.Settings),
+		Tracked:    shared.Tracked,
+		Sweep:      controller.Sweep(mgr.GetAPIReader(), mgr.GetClient(), log),
+		Reported:   controller.Reported(mgr.GetCache(), log),
+		Health:     registry,
+		Paces:      o.paces,
+		Jitter:     0.1,
+		Clock:      clock.RealClock{},
+		Log:        mgr.GetLogger().WithName("supervisor"),
 	})
+	shared.Settings.Subscribe(func(_, _ *settings.Snapshot) { s.AllowedChanged() })
 	if err := mgr.Add(s); err != nil {
 		return err
 	}
 	return mgr.Add(&controller.ThirdPartyEvents{Cache: mgr.GetCache(), Settings: shared.Settings, Supervisor: s})
+}
+
+// allowedBy asks the configuration in force which kinds it allows, all by one snapshot.
+func allowedBy(store *settings.Store) func() func(kinds.Kind) bool {
+	return func() func(kinds.Kind) bool {
+		allowed := store.Load().WorkloadKinds
+		return func(k kinds.Kind) bool { return allowed.Allows(k.GVK.GroupKind()) }
+	}
 }

@@ -42,6 +42,8 @@ type Options struct {
 	Settings *settings.Store
 	Tool     bom.Tool
 	Clock    clock.PassiveClock
+	// Tracked are the kinds that are there; nil for the built-in ones.
+	Tracked *ownership.TrackedKinds
 	// Scrape replaces how a kind is read; nil for the kind's own way.
 	Scrape func(kinds.Kind) ScrapeFunc
 }

@@ -137,6 +137,12 @@ func (e *Events) Transitioned(t Transition) {
 	}
 }
 
+// disabledBecause explains the reasons of a disabled watch.
+var disabledBecause = map[string]string{
+	ReasonConfig:     "spec.discovery.workloadKinds of the configuration excludes the kind",
+	ReasonCRDRemoved: "its CustomResourceDefinition was removed",
+}
+
 func (e *Events) event(t Transition) *eventsv1.Event {
 	kind := corev1.EventTypeNormal
 	var note string
@@ -145,7 +151,9 @@ func (e *Events) event(t Transition) *eventsv1.Event {
 		kind = corev1.EventTypeWarning
 		note = fmt.Sprintf("The watch of %s fails: %s", t.Status.Kind, t.Status.LastError)
 	case WatchDisabled:
-		note = fmt.Sprintf("The watch of %s is disabled: %s", t.Status.Kind, t.Status.Reason)
+		note = fmt.Sprintf("The watch of %s is disabled (%s): %s", t.Status.Kind, t.Status.Reason, disabledBecause[t.Status.Reason])
+	case WatchStarted:
+		note = fmt.Sprintf("The watch of %s has started: its CustomResourceDefinition was installed", t.Status.Kind)
 	default:
 		note = fmt.Sprintf("The watch of %s works", t.Status.Kind)
 	}

@@ -6,6 +6,7 @@ package health
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,10 +25,24 @@ const (
 	SourceRelist Source = "relist"
 	// SourceProbe is the periodic probe.
 	SourceProbe Source = "probe"
+	// SourceCRD is the kind's CustomResourceDefinition, which cannot be served.
+	SourceCRD Source = "crd"
 )
 
-// sources in the order in which their errors are told.
-var sources = []Source{SourceSync, SourceRelist, SourceProbe}
+// sources in the order in which their errors are told; others follow in that of their names.
+var sources = []Source{SourceCRD, SourceSync, SourceRelist, SourceProbe}
+
+// CRDDiscovery stands among the kinds for the discovery of their CustomResourceDefinitions.
+// Its sources are the watch of CRDs and each CRD that cannot be read, by its name.
+const CRDDiscovery = "CRDDiscovery"
+
+// Reasons why a watch is disabled.
+const (
+	// ReasonConfig means that the configuration excludes the kind.
+	ReasonConfig = "config"
+	// ReasonCRDRemoved means that the kind's CustomResourceDefinition is gone.
+	ReasonCRDRemoved = "crd-removed"
+)
 
 // Phase is what a watch is in.
 type Phase string
@@ -49,7 +64,7 @@ type Status struct {
 	Kind string
 	// Phase is what the watch is in.
 	Phase Phase
-	// Reason says why a disabled watch is disabled.
+	// Reason says why a disabled watch is disabled: ReasonConfig or ReasonCRDRemoved.
 	Reason string
 	// LastError is the newest error of everything that fails, verbatim but bounded.
 	LastError string
@@ -65,6 +80,9 @@ type TransitionType string
 // The transitions; their names are the reasons of events.
 const (
 	WatchUnhealthy TransitionType = "WatchUnhealthy"
+	// WatchStarted is the first sync of a kind that was installed after the start.
+	WatchStarted TransitionType = "WatchStarted"
+	// WatchRecovered is any other sync.
 	WatchRecovered TransitionType = "WatchRecovered"
 	WatchDisabled  TransitionType = "WatchDisabled"
 )
@@ -94,6 +112,8 @@ type watch struct {
 	status   Status
 	synced   bool
 	failures map[Source]string
+	// announce is how the next sync is told.
+	announce TransitionType
 }
 
 // Registry holds the status of every kind. It is safe for concurrent use.
@@ -132,15 +152,17 @@ func (r *Registry) Undecided() bool {
 }
 
 // MarkStarting registers a kind whose watch is about to start, or says so of one that is
-// registered and was disabled. A kind that fails goes on failing until its sources clear.
-func (r *Registry) MarkStarting(kind string) {
+// registered. Its next sync is told as announce. A kind that fails goes on failing until its
+// sources clear.
+func (r *Registry) MarkStarting(kind string, announce TransitionType) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w, known := r.watches[kind]
 	if known && w.status.Phase != PhaseDisabled {
+		w.announce = announce
 		return
 	}
-	w = &watch{status: Status{Kind: kind}, failures: map[Source]string{}}
+	w = &watch{status: Status{Kind: kind}, failures: map[Source]string{}, announce: announce}
 	r.watches[kind] = w
 	r.enter(w, PhaseStarting)
 }
@@ -161,12 +183,17 @@ func (r *Registry) Remove(kind string) {
 }
 
 // MarkDisabled says that a kind has no watch on purpose, and why. It returns true only on
-// entry: a kind that was disabled already, for whatever reason, stays as it is.
+// entry: a kind that was disabled already stays so without a word, whatever the reason, but
+// for one whose CRD was gone and is back while the configuration excludes it.
 func (r *Registry) MarkDisabled(kind, reason string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w, known := r.watches[kind]
-	if known && w.status.Phase == PhaseDisabled {
+	disabled := known && w.status.Phase == PhaseDisabled
+	back := disabled && w.status.Reason == ReasonCRDRemoved && reason == ReasonConfig
+	if disabled && !back {
+		w.status.Reason = reason
+		r.changed(w)
 		return false
 	}
 	w = &watch{status: Status{Kind: kind, Reason: reason}, failures: map[Source]string{}}
@@ -254,10 +281,15 @@ func (r *Registry) enter(w *watch, phase Phase) {
 		w.status.Since = metav1.NewTime(r.clock.Now())
 	}
 	r.changed(w)
-	if kind, worth := transitionTo[phase]; worth && !same {
-		for _, o := range r.outlets {
-			o.Transitioned(Transition{Type: kind, Status: w.status})
-		}
+	kind, worth := transitionTo[phase]
+	if !worth || same {
+		return
+	}
+	if phase == PhaseHealthy && w.announce != "" {
+		kind, w.announce = w.announce, ""
+	}
+	for _, o := range r.outlets {
+		o.Transitioned(Transition{Type: kind, Status: w.status})
 	}
 }
 
@@ -275,8 +307,14 @@ func (r *Registry) changed(w *watch) {
 
 // errors joins what fails, each text once.
 func (w *watch) errors() string {
+	order := slices.Clone(sources)
+	for _, s := range slices.Sorted(maps.Keys(w.failures)) {
+		if !slices.Contains(sources, s) {
+			order = append(order, s)
+		}
+	}
 	var texts []string
-	for _, s := range sources {
+	for _, s := range order {
 		if text := w.failures[s]; text != "" && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}

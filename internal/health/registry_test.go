@@ -89,7 +89,7 @@ func TestTransitionsAreToldExactlyOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			r, out, _ := newRegistry()
-			r.MarkStarting(kind)
+			r.MarkStarting(kind, WatchRecovered)
 			c.act(r)
 			g.Expect(out.types()).To(Equal(c.want))
 			g.Expect(r.Statuses()).To(HaveLen(1))
@@ -102,7 +102,7 @@ func TestTransitionsAreToldExactlyOnce(t *testing.T) {
 func TestStatusKeepsErrorSinceAndCount(t *testing.T) {
 	g := NewWithT(t)
 	r, _, clock := newRegistry()
-	r.MarkStarting(kind)
+	r.MarkStarting(kind, WatchRecovered)
 	clock.Step(time.Minute)
 	r.Fail(kind, SourceProbe, errDown)
 	clock.Step(time.Minute)
@@ -122,11 +122,28 @@ func TestStatusKeepsErrorSinceAndCount(t *testing.T) {
 func TestMarkDisabledIsTrueOnlyOnEntry(t *testing.T) {
 	g := NewWithT(t)
 	r, out, _ := newRegistry()
-	g.Expect(r.MarkDisabled(kind, "config")).To(BeTrue())
-	g.Expect(r.MarkDisabled(kind, "config")).To(BeFalse())
-	r.MarkStarting(kind)
-	g.Expect(r.MarkDisabled(kind, "config")).To(BeTrue(), "it was enabled in between")
-	g.Expect(out.transitions[0].Status.Reason).To(Equal("config"))
+	reason := func() string { return r.Statuses()[0].Reason }
+	g.Expect(r.MarkDisabled(kind, ReasonConfig)).To(BeTrue())
+	g.Expect(r.MarkDisabled(kind, ReasonConfig)).To(BeFalse(), "it is disabled already")
+	g.Expect(r.MarkDisabled(kind, ReasonCRDRemoved)).To(BeFalse(), "nobody misses what was not watched")
+	g.Expect(reason()).To(Equal(ReasonCRDRemoved), "but the reason is the newest")
+	g.Expect(r.MarkDisabled(kind, ReasonConfig)).To(BeTrue(), "its CRD is back, and now the configuration keeps it out")
+	r.MarkStarting(kind, WatchRecovered)
+	g.Expect(r.MarkDisabled(kind, ReasonCRDRemoved)).To(BeTrue(), "it was enabled in between")
+	g.Expect(reason()).To(Equal(ReasonCRDRemoved))
+	g.Expect(out.types()).To(HaveLen(3), "one event for each entry")
+}
+
+func TestTheFirstSyncOfAKindInstalledLateIsToldAsStarted(t *testing.T) {
+	g := NewWithT(t)
+	r, out, _ := newRegistry()
+	r.MarkStarting(kind, WatchStarted)
+	r.Fail(kind, SourceProbe, errDown)
+	r.MarkSynced(kind)
+	r.Clear(kind, SourceProbe)
+	r.Fail(kind, SourceProbe, errDown)
+	r.Clear(kind, SourceProbe)
+	g.Expect(out.types()).To(Equal([]TransitionType{WatchUnhealthy, WatchStarted, WatchUnhealthy, WatchRecovered}), "the first one only")
 }
 
 func TestARegistryIsUndecidedUntilEveryKindHadItsVerdict(t *testing.T) {
@@ -134,12 +151,12 @@ func TestARegistryIsUndecidedUntilEveryKindHadItsVerdict(t *testing.T) {
 	r, _, _ := newRegistry()
 	g.Expect(r.Undecided()).To(BeTrue(), "nothing is expected yet")
 	r.Expect("A", "B", "C")
-	r.MarkStarting("A")
+	r.MarkStarting("A", WatchRecovered)
 	g.Expect(r.Undecided()).To(BeTrue(), "starting is no verdict")
 	r.MarkSynced("A")
 	r.Remove("B")
 	g.Expect(r.Undecided()).To(BeTrue(), "C is not known of")
-	r.MarkStarting("C")
+	r.MarkStarting("C", WatchRecovered)
 	r.Fail("C", SourceProbe, errDown)
 	g.Expect(r.Undecided()).To(BeFalse())
 }
@@ -147,7 +164,7 @@ func TestARegistryIsUndecidedUntilEveryKindHadItsVerdict(t *testing.T) {
 func TestASyncDoesNotClearAFailingWatchRequest(t *testing.T) {
 	g := NewWithT(t)
 	r, out, _ := newRegistry()
-	r.MarkStarting(kind)
+	r.MarkStarting(kind, WatchRecovered)
 	r.Fail(kind, SourceRelist, errDown)
 	g.Expect(r.MarkSynced(kind)).To(BeFalse())
 	g.Expect(r.Clear(kind, SourceRelist)).To(BeTrue())
@@ -170,7 +187,7 @@ func TestDegradedMessageNamesEveryUnhealthyKind(t *testing.T) {
 	g := NewWithT(t)
 	r, _, _ := newRegistry()
 	for _, k := range []string{"B", "A", "C"} {
-		r.MarkStarting(k)
+		r.MarkStarting(k, WatchRecovered)
 	}
 	g.Expect(r.DegradedMessage()).To(BeEmpty())
 	r.Fail("B", SourceProbe, errDown)
@@ -181,7 +198,7 @@ func TestDegradedMessageNamesEveryUnhealthyKind(t *testing.T) {
 func TestErrorsAreBoundedWithBothEndsKept(t *testing.T) {
 	g := NewWithT(t)
 	r, _, _ := newRegistry()
-	r.MarkStarting(kind)
+	r.MarkStarting(kind, WatchRecovered)
 	r.Fail(kind, SourceProbe, errors.New("START"+strings.Repeat("ü", 5000)+"END"))
 	text := r.Statuses()[0].LastError
 	g.Expect(len(text)).To(BeNumerically("<=", maxErrorBytes))
@@ -195,7 +212,7 @@ func TestMetricsFollowTheStatus(t *testing.T) {
 	r := NewRegistry(clocktesting.NewFakeClock(time.Unix(0, 0)), m)
 	healthy := func() float64 { return testutil.ToFloat64(m.healthy.WithLabelValues(kind)) }
 	failures := func() float64 { return testutil.ToFloat64(m.errors.WithLabelValues(kind)) }
-	r.MarkStarting(kind)
+	r.MarkStarting(kind, WatchRecovered)
 	g.Expect(healthy()).To(BeZero())
 	g.Expect(failures()).To(BeZero())
 	r.MarkSynced(kind)
@@ -224,7 +241,7 @@ func TestConditionWakesOnlyForWhatItSays(t *testing.T) {
 		}
 	}
 	r := NewRegistry(clocktesting.NewFakeClock(time.Unix(0, 0)), c)
-	r.MarkStarting(kind)
+	r.MarkStarting(kind, WatchRecovered)
 	r.MarkSynced(kind)
 	g.Expect(woken()).To(BeTrue(), "the first verdict may take back an earlier run's complaint")
 	r.MarkSynced(kind)

@@ -5,14 +5,14 @@
 // operator behind it, stays with that kind: its failures are recorded in the health registry,
 // retried with backoff, and never returned to the manager.
 //
-// One goroutine, the apply loop, changes runners and health. Everything else (probes,
-// informers, runners) sends it messages.
+// Discovery (discovery.go) looks at the candidates' CRDs. What a look means for the CRD's
+// state (crdstate.go) and what a change of state or of the configuration leads to
+// (transition.go) are pure functions. One goroutine, the apply loop (apply.go), acts: it alone
+// changes runners, health and tracked kinds. Everything else sends it messages.
 package supervisor
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -38,12 +38,13 @@ const (
 type Paces struct {
 	// ProbeInterval is the time between two probes of a kind whose watch runs.
 	ProbeInterval time.Duration
-	// ProbeTimeout bounds one probe, with all its requests and their retries.
+	// ProbeTimeout bounds one probe, and one read of a CRD, with all requests and retries.
 	ProbeTimeout time.Duration
-	// CacheSyncTimeout bounds the first filling of a kind's cache.
+	// CacheSyncTimeout bounds the first filling of a kind's cache, and how long discovery may
+	// lag behind a CRD that is Established.
 	CacheSyncTimeout time.Duration
-	// BackoffInitial and BackoffMax bound the time before a kind that failed is tried again.
-	// It doubles with each failure.
+	// BackoffInitial and BackoffMax bound the time before what failed is tried again: a kind,
+	// the read of a CRD, a sweep. It doubles with each failure.
 	BackoffInitial, BackoffMax time.Duration
 }
 
@@ -62,14 +63,41 @@ func (p Paces) WithDefaults() Paces {
 	return p
 }
 
+// Tracker is told which third-party kinds are installed: workloads roll up into them.
+type Tracker interface {
+	// Add says that the kind is installed.
+	Add(k kinds.Kind)
+	// Remove says that it is not any more.
+	Remove(k kinds.Kind)
+	// Settle says that a first look at the kind's CRD has ended, whatever it told.
+	Settle(k kinds.Kind)
+}
+
 // Options make a Supervisor.
 type Options struct {
 	// Kinds are the candidates.
 	Kinds []kinds.Kind
+	// CRDs tell which candidates are installed.
+	CRDs CRDs
+	// Mapper tells whether the API server's discovery has a kind.
+	Mapper meta.RESTMapper
 	// Prober asks the API server whether a kind can be read.
 	Prober Prober
 	// Runners make a kind's cache and controller.
 	Runners RunnerFactory
+	// Configured is closed once a configuration is in force. Nothing is done before it is; nil
+	// means that one is.
+	Configured <-chan struct{}
+	// Allowed returns what the configuration in force says about kinds. It is asked once for
+	// each message, so that one message is judged by one configuration; nil allows all.
+	Allowed func() func(kinds.Kind) bool
+	// Tracked is told which kinds are installed.
+	Tracked Tracker
+	// Sweep deletes all AIBOMs of a kind. It is called only while nothing runs that could make
+	// one, and again until it succeeds.
+	Sweep func(ctx context.Context, k kinds.Kind) error
+	// FanOut has every workload looked at again.
+	FanOut func(ctx context.Context) error
 	// Reported lists the workloads of a kind that something was written about. They are looked
 	// at when the kind recovers, also those that are gone meanwhile; nil means none.
 	Reported func(ctx context.Context, k kinds.Kind) []types.NamespacedName
@@ -88,38 +116,43 @@ type Options struct {
 // Supervisor is the one runnable that owns all third-party watches.
 type Supervisor struct {
 	Options
-	inbox chan message
-	wg    sync.WaitGroup
+	inbox   chan message
+	reallow chan struct{} // holds a token when the configuration changed
+	refan   chan struct{} // holds a token when a fan-out is due
+	wg      sync.WaitGroup
 
 	watches map[string]*supervised // by kinds.Kind.Name; only the apply loop touches it
 
 	mu      sync.Mutex
-	running map[string]Runner // what Enqueue and Resync reach
+	running map[string]supervisedRunner // what Enqueue and Resync reach
 }
 
-// supervised is the apply loop's knowledge of one kind.
-type supervised struct {
-	kind    kinds.Kind
-	backoff backoff
-	// runner is nil while nothing runs.
+type supervisedRunner struct {
+	kind   kinds.Kind
 	runner Runner
-	stop   context.CancelFunc
-	// generation tells the messages of a runner from those of the one before it.
-	generation int
-	// probe tells the answer to the newest probe from answers to earlier ones.
-	probe       int
-	cancelProbe context.CancelFunc
 }
 
 // New returns a Supervisor; it does nothing before Start.
 func New(o Options) *Supervisor {
 	o.Paces = o.Paces.WithDefaults()
-	return &Supervisor{
+	if o.Allowed == nil {
+		o.Allowed = func() func(kinds.Kind) bool { return func(kinds.Kind) bool { return true } }
+	}
+	s := &Supervisor{
 		Options: o,
 		inbox:   make(chan message),
+		reallow: make(chan struct{}, 1),
+		refan:   make(chan struct{}, 1),
 		watches: map[string]*supervised{},
-		running: map[string]Runner{},
+		running: map[string]supervisedRunner{},
 	}
+	for _, k := range o.Kinds {
+		s.watches[k.Name()] = &supervised{
+			kind: k, backoff: newBackoff(o.Paces.BackoffInitial, o.Paces.BackoffMax, o.Jitter),
+			sweeping: newBackoff(o.Paces.BackoffInitial, o.Paces.BackoffMax, o.Jitter),
+		}
+	}
+	return s
 }
 
 // NeedLeaderElection is true: a standby watches nothing of third parties.
@@ -137,239 +170,69 @@ func (s *Supervisor) Start(ctx context.Context) error {
 		names = append(names, k.Name())
 	}
 	s.Health.Expect(names...)
+	d := newDiscovery(s.Kinds, s.Options, s.send)
 	for _, k := range s.Kinds {
-		w := &supervised{kind: k, backoff: newBackoff(s.Paces.BackoffInitial, s.Paces.BackoffMax, s.Jitter)}
-		s.watches[k.Name()] = w
-		s.probeAfter(ctx, w, 0)
+		s.wg.Go(func() { d.follow(ctx, k) })
 	}
+	s.wg.Go(func() { d.watch(ctx) })
+	s.wg.Go(func() { s.fanOuts(ctx) })
+
+	if s.Configured != nil {
+		select {
+		case <-s.Configured:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	s.applyUntilDone(ctx)
+	return nil
+}
+
+// AllowedChanged has the kinds that the configuration allows asked for again. Changes that
+// come quickly are one.
+func (s *Supervisor) AllowedChanged() {
+	select {
+	case s.reallow <- struct{}{}:
+	default:
+	}
+}
+
+// fanOutSoon has every workload looked at again, once for however many calls come while it is
+// under way.
+func (s *Supervisor) fanOutSoon() {
+	select {
+	case s.refan <- struct{}{}:
+	default:
+	}
+}
+
+// fanOuts runs the fan-outs, one at a time, until ctx is done.
+func (s *Supervisor) fanOuts(ctx context.Context) {
+	again := newBackoff(s.Paces.BackoffInitial, s.Paces.BackoffMax, s.Jitter)
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
-		case m := <-s.inbox:
-			s.apply(ctx, m)
+			return
+		case <-s.refan:
 		}
-	}
-}
-
-// dismiss ends the supervision of a kind that the API server does not have. That is no
-// failure, and nothing is said about it but in the log.
-func (s *Supervisor) dismiss(w *supervised) {
-	s.Log.Info("The kind is not installed, it is not watched", "kind", w.kind.Key(), "version", w.kind.GVK.Version)
-	w.cancelProbe()
-	delete(s.watches, w.kind.Name())
-	s.Health.Remove(w.kind.Name())
-}
-
-// message is what probes and runners tell the apply loop.
-type message struct {
-	kind string
-	what news
-	// number is the runner's generation or the probe's number.
-	number int
-	err    error
-}
-
-// news is what a message is about.
-type news int
-
-const (
-	// probed: a probe ended, well when err is nil.
-	probed news = iota
-	// listed: a list or watch request of a runner's informer ended, well when err is nil.
-	listed
-	// synced: a runner's cache is filled.
-	synced
-	// exited: a runner has stopped and everything that it started has ended.
-	exited
-)
-
-// send hands a message to the apply loop, or drops it when nobody listens any more.
-func (s *Supervisor) send(ctx context.Context, m message) {
-	select {
-	case s.inbox <- m:
-	case <-ctx.Done():
-	}
-}
-
-// apply acts on one message.
-func (s *Supervisor) apply(ctx context.Context, m message) {
-	w, known := s.watches[m.kind]
-	if !known {
-		return
-	}
-	if m.what == probed {
-		if m.number == w.probe {
-			s.probed(ctx, w, m.err)
+		if s.FanOut == nil {
+			continue
 		}
-		return
-	}
-	if m.number != w.generation || w.runner == nil {
-		return
-	}
-	switch m.what {
-	case listed:
-		s.listed(ctx, w, m.err)
-	case synced:
-		w.backoff.reset()
-		if s.Health.MarkSynced(w.kind.Name()) {
-			s.recovered(ctx, w)
+		err := s.FanOut(ctx)
+		if err == nil || ctx.Err() != nil {
+			again.reset()
+			continue
 		}
-	case exited:
-		s.exited(ctx, w, m.err)
-	}
-}
-
-// probed acts on a probe's answer. While nothing runs a good answer starts the watch; while
-// it runs a bad one only says that it is unhealthy: a stale view is better than none. A kind
-// that never ran and is not installed is left alone.
-func (s *Supervisor) probed(ctx context.Context, w *supervised, err error) {
-	if meta.IsNoMatchError(err) && w.generation == 0 {
-		s.dismiss(w)
-		return
-	}
-	s.Health.MarkStarting(w.kind.Name())
-	switch {
-	case w.runner == nil && err != nil:
-		s.probeAfter(ctx, w, w.backoff.next())
-	case w.runner == nil:
-		s.start(ctx, w)
-		fallthrough
-	default:
-		s.probeAfter(ctx, w, s.Paces.ProbeInterval)
-	}
-	// Health is told last: who sees it change finds everything done.
-	if err != nil {
-		s.fail(w, health.SourceProbe, err)
-	} else if s.Health.Clear(w.kind.Name(), health.SourceProbe) {
-		s.recovered(ctx, w)
-	}
-}
-
-func (s *Supervisor) listed(ctx context.Context, w *supervised, err error) {
-	if err != nil {
-		s.fail(w, health.SourceRelist, err)
-		return
-	}
-	if s.Health.Clear(w.kind.Name(), health.SourceRelist) {
-		s.recovered(ctx, w)
-	}
-}
-
-// exited acts on a runner's end, which nobody asked for: back to probing.
-func (s *Supervisor) exited(ctx context.Context, w *supervised, err error) {
-	if err == nil {
-		err = errors.New("the watch ended without being told to")
-	}
-	s.forget(w)
-	s.probeAfter(ctx, w, w.backoff.next())
-	s.Health.MarkStopped(w.kind.Name())
-	s.fail(w, health.SourceSync, err)
-}
-
-func (s *Supervisor) fail(w *supervised, source health.Source, err error) {
-	s.Log.Info("The watch of a third-party kind fails", "kind", w.kind.Key(), "source", string(source), "cause", err.Error())
-	s.Health.Fail(w.kind.Name(), source, err)
-}
-
-// recovered has everything of the kind looked at again: what was put off while it was
-// unhealthy is done now.
-func (s *Supervisor) recovered(ctx context.Context, w *supervised) {
-	s.Log.Info("The watch of a third-party kind works", "kind", w.kind.Key())
-	if w.runner == nil {
-		return
-	}
-	w.runner.Resync()
-	if s.Reported == nil {
-		return
-	}
-	for _, key := range s.Reported(ctx, w.kind) {
-		w.runner.Enqueue(key)
-	}
-}
-
-// start runs the kind's cache and controller. It is called only while none runs.
-func (s *Supervisor) start(ctx context.Context, w *supervised) {
-	w.generation++
-	generation, name := w.generation, w.kind.Name()
-	runnerCtx, stop := context.WithCancel(ctx)
-	w.stop = stop
-	w.runner = s.Runners.New(w.kind, Reports{
-		Listed: func(err error) { s.send(runnerCtx, message{kind: name, what: listed, number: generation, err: err}) },
-		Synced: func() { s.send(runnerCtx, message{kind: name, what: synced, number: generation}) },
-	})
-	s.setRunning(name, w.runner)
-	runner := w.runner
-	s.wg.Go(func() {
-		err := runner.Run(runnerCtx, s.Paces.CacheSyncTimeout)
-		stop()
-		s.send(ctx, message{kind: name, what: exited, number: generation, err: err})
-	})
-}
-
-// forget drops a runner that has ended.
-func (s *Supervisor) forget(w *supervised) {
-	w.stop()
-	w.runner, w.stop = nil, nil
-	s.setRunning(w.kind.Name(), nil)
-}
-
-// probeAfter probes the kind once after a while, in place of any probe that is due or under
-// way.
-func (s *Supervisor) probeAfter(ctx context.Context, w *supervised, wait time.Duration) {
-	if w.cancelProbe != nil {
-		w.cancelProbe()
-	}
-	w.probe++
-	kind, number := w.kind, w.probe
-	ctx, cancel := context.WithCancel(ctx)
-	due := func() bool { return true }
-	w.cancelProbe = cancel
-	if wait > 0 {
-		timer := s.Clock.NewTimer(wait)
-		w.cancelProbe = func() {
-			cancel()
+		s.Log.Error(err, "Not every workload could be looked at after a kind was installed or removed, trying on")
+		s.fanOutSoon()
+		timer := s.Clock.NewTimer(again.next())
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
 			timer.Stop()
-		}
-		due = func() bool {
-			defer timer.Stop()
-			select {
-			case <-timer.C():
-				return true
-			case <-ctx.Done():
-				return false
-			}
-		}
-	}
-	s.wg.Go(func() {
-		defer cancel()
-		if !due() {
 			return
 		}
-		err := s.probe(ctx, kind)
-		s.send(ctx, message{kind: kind.Name(), what: probed, number: number, err: err})
-	})
-}
-
-// probe asks the API server about the kind, within the probe's deadline.
-func (s *Supervisor) probe(ctx context.Context, k kinds.Kind) error {
-	ctx, cancel := context.WithTimeout(ctx, s.Paces.ProbeTimeout)
-	defer cancel()
-	err := s.Prober.Probe(ctx, k)
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("no answer within %s: %w", s.Paces.ProbeTimeout, err)
 	}
-	return err
-}
-
-func (s *Supervisor) setRunning(name string, r Runner) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r == nil {
-		delete(s.running, name)
-		return
-	}
-	s.running[name] = r
 }
 
 // Enqueue has one workload of a kind looked at, if the kind's watch runs.
@@ -377,7 +240,7 @@ func (s *Supervisor) Enqueue(k kinds.Kind, key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r, ok := s.running[k.Name()]; ok {
-		r.Enqueue(key)
+		r.runner.Enqueue(key)
 	}
 }
 
@@ -386,6 +249,27 @@ func (s *Supervisor) Resync() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.running {
-		r.Resync()
+		r.runner.Resync()
 	}
+}
+
+// Running lists the kinds whose watch runs, in no particular order.
+func (s *Supervisor) Running() []kinds.Kind {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var some []kinds.Kind
+	for _, r := range s.running {
+		some = append(some, r.kind)
+	}
+	return some
+}
+
+func (s *Supervisor) setRunning(k kinds.Kind, r Runner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r == nil {
+		delete(s.running, k.Name())
+		return
+	}
+	s.running[k.Name()] = supervisedRunner{k, r}
 }

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+	"k8s.io/utils/clock"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/health"
+	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+)
+
+func TestEachCandidateIsReadOnceBeforeAndOnceAfterTheWatchBegins(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		for _, k := range candidates {
+			g.Expect(w.gets[k.CRD()]).To(Or(Equal(1), Equal(2)), "%s: at the start, and once the watch has synced", k.Name())
+			w.gets[k.CRD()] = 0
+		}
+		pass(24 * time.Hour)
+		g.Expect(w.gets).To(HaveEach(0), "nothing is polled")
+	})
+}
+
+func TestOnlyTheCandidatesNamesAreHeeded(t *testing.T) {
+	inWorld(t, nil, func(g *WithT, w *world) {
+		clear(w.gets)
+		for _, name := range []string{"widgets.example.com", "nimservices.example.com", ""} {
+			w.watcher.Changed(name)
+		}
+		synctest.Wait()
+		g.Expect(w.gets).To(BeEmpty(), "no unrelated CRD is ever read")
+		w.tells(lws)
+		g.Expect(w.gets).To(Equal(map[string]int{lws.CRD(): 1}), "a candidate is, alone")
+	})
+}
+
+func TestAnAbsentKindHasNoHealthNoEventAndNoSweep(t *testing.T) {
+	inWorld(t, nil, func(g *WithT, w *world) {
+		g.Expect(w.health.Statuses()).To(BeEmpty(), "absence is no failure")
+		g.Expect(w.health.Undecided()).To(BeFalse(), "but a verdict")
+		g.Expect(w.settled).To(HaveLen(len(candidates)), "which the roll-up waits for")
+		w.allows(dgd, false)
+		w.allows(dgd, true)
+		g.Expect(w.health.Statuses()).To(BeEmpty(), "whatever the configuration says")
+		g.Expect(w.acted).To(BeEmpty(), "nothing is done")
+		g.Expect(w.log.all).To(BeEmpty(), "nothing is told")
+	})
+}
+
+func TestAKindInstalledLateIsToldAsStarted(t *testing.T) {
+	inWorld(t, []kinds.Kind{lws}, func(g *WithT, w *world) {
+		w.running(lws).syncs()
+		w.installs(dgd)
+		g.Expect(w.tracked[dgd.Name()]).To(BeTrue(), "it is tracked first")
+		g.Expect(w.events(dgd)).To(BeEmpty(), "nothing is told before the sync")
+		w.running(dgd).syncs()
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchStarted}))
+		g.Expect(w.events(lws)).To(Equal([]health.TransitionType{health.WatchRecovered}), "one that was there is told as before")
+	})
+}
+
+func TestARunnerThatStopsBeforeItsSyncIsNotToldOf(t *testing.T) {
+	inWorld(t, nil, func(g *WithT, w *world) {
+		w.installs(dgd)
+		g.Expect(w.running(dgd)).NotTo(BeNil())
+		w.deletes(dgd)
+		g.Expect(w.running(dgd)).To(BeNil(), "it is stopped")
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchDisabled}), "neither started nor recovered")
+	})
+}
+
+func TestAReadThatFailsIsRetriedAloneWithBackoff(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.failReads(lws, errForbidden)
+		w.installs(lws)
+		g.Expect(w.status(health.CRDDiscovery).Phase).To(Equal(health.PhaseUnhealthy), "it is told")
+		g.Expect(w.status(health.CRDDiscovery).LastError).To(Equal(errForbidden.Error()), "verbatim")
+		w.installs(nim)
+		g.Expect(w.running(nim)).NotTo(BeNil(), "another kind does not wait for it")
+		clear(w.gets)
+		for _, wait := range []time.Duration{5, 10, 20, 40} {
+			pass(wait * time.Second)
+		}
+		g.Expect(w.gets).To(Equal(map[string]int{lws.CRD(): 4}), "it alone is tried again, with backoff")
+		g.Expect(w.running(lws)).To(BeNil(), "a failure is never taken for readiness")
+		g.Expect(w.phase(dgd)).To(Equal(health.PhaseHealthy), "what runs goes on")
+		w.failReads(lws, nil)
+		pass(80 * time.Second)
+		g.Expect(w.running(lws)).NotTo(BeNil(), "the retry finds it")
+		g.Expect(w.log.of(health.CRDDiscovery)).To(Equal([]health.TransitionType{health.WatchUnhealthy, health.WatchRecovered}), "one episode")
+		g.Expect(w.sweeps).To(BeEmpty(), "nothing is swept on an error")
+	})
+}
+
+func TestAReadThatHangsDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, w := NewWithT(t), newWorld(dgd)
+		w.hanging[dgd.CRD()] = true
+		w.start()
+		w.installs(lws)
+		g.Expect(w.running(lws)).NotTo(BeNil(), "while one read hangs another kind starts")
+		g.Expect(w.settled).NotTo(HaveKey(dgd.Name()), "nothing is known of the one that hangs")
+		pass(DefaultProbeTimeout)
+		g.Expect(w.status(health.CRDDiscovery).LastError).To(ContainSubstring("no answer within 10s"), "a read has its deadline")
+		g.Expect(w.settled).To(HaveKey(dgd.Name()), "the roll-up waits no longer")
+		w.hanging[dgd.CRD()] = false
+		pass(DefaultProbeTimeout + DefaultBackoffMax)
+		w.running(dgd).syncs()
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchRecovered}), "it was there at the start")
+		g.Expect(w.status(health.CRDDiscovery).Phase).To(Equal(health.PhaseHealthy))
+		g.Expect(w.stop()).To(Succeed())
+	})
+}
+
+func TestDiscoveryThatLagsIsWaitedFor(t *testing.T) {
+	inWorld(t, nil, func(g *WithT, w *world) {
+		w.unmapped[dgd.GVK.Kind] = true
+		w.installs(dgd)
+		g.Expect(w.health.Statuses()).To(BeEmpty(), "a lag is no failure at first")
+		pass(DefaultCacheSyncTimeout / 2)
+		g.Expect(w.running(dgd)).To(BeNil())
+		g.Expect(w.health.Statuses()).To(BeEmpty())
+		pass(DefaultCacheSyncTimeout)
+		g.Expect(w.phase(dgd)).To(Equal(health.PhaseUnhealthy), "a lag that lasts is")
+		g.Expect(w.status(dgd.Name()).LastError).To(ContainSubstring("DynamoGraphDeployment"))
+		w.unmapped[dgd.GVK.Kind] = false
+		pass(DefaultBackoffMax)
+		w.running(dgd).syncs()
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchUnhealthy, health.WatchStarted}))
+	})
+}
+
+func TestACRDThatGoesWhileDiscoveryLagsIsForgotten(t *testing.T) {
+	inWorld(t, nil, func(g *WithT, w *world) {
+		w.unmapped[dgd.GVK.Kind] = true
+		w.installs(dgd)
+		pass(longEnough)
+		g.Expect(w.phase(dgd)).To(Equal(health.PhaseUnhealthy))
+		w.deletes(dgd)
+		g.Expect(w.health.Statuses()).To(BeEmpty(), "it was never Ready: nothing is left to tell")
+		g.Expect(w.sweeps).To(BeEmpty())
+	})
+}
+
+func TestAWatchOfCRDsThatFailsIsToldAndHarmsNothing(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.watcher.Requested(errForbidden)
+		w.watcher.Requested(errors.New("the watch was refused too"))
+		synctest.Wait()
+		g.Expect(w.status(health.CRDDiscovery).Phase).To(Equal(health.PhaseUnhealthy))
+		g.Expect(w.phase(dgd)).To(Equal(health.PhaseHealthy), "what runs goes on")
+		w.watcher.Requested(nil)
+		synctest.Wait()
+		g.Expect(w.log.of(health.CRDDiscovery)).To(Equal([]health.TransitionType{health.WatchUnhealthy, health.WatchRecovered}))
+		g.Expect(w.acted).To(Equal([]string{"track", "run"}), "nothing was done on account of it")
+	})
+}
+
+// deafCRDs never sync.
+type deafCRDs struct{ CRDs }
+
+func (deafCRDs) Watch(ctx context.Context, _ CRDWatcher) { <-ctx.Done() }
+
+func TestAWatchOfCRDsThatNeverSyncsIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, w := NewWithT(t), newWorld(dgd)
+		registry := health.NewRegistry(clock.RealClock{}, &transitions{})
+		w.start()
+		sup := New(Options{
+			Kinds: candidates, CRDs: deafCRDs{w}, Mapper: mapper{w: w}, Prober: w, Runners: w, Tracked: newWorldTracker(),
+			Health: registry, Clock: clock.RealClock{}, Log: logr.Discard(),
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- sup.Start(ctx) }()
+		pass(DefaultCacheSyncTimeout)
+		g.Expect(registry.DegradedMessage()).To(ContainSubstring("CRDDiscovery: CustomResourceDefinitions could not be listed within 2m0s"))
+		cancel()
+		g.Expect(<-ended).To(Succeed())
+		g.Expect(w.stop()).To(Succeed())
+	})
+}
+
+// newWorldTracker takes notice of nothing.
+func newWorldTracker() Tracker {
+	w := newWorld()
+	w.tracked, w.settled = map[string]bool{}, map[string]bool{}
+	return w
+}
+
+func TestNothingIsDoneBeforeAConfigurationIsInForce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, w := NewWithT(t), newWorld(dgd)
+		configured := make(chan struct{})
+		w.configured = configured
+		w.start()
+		pass(time.Minute)
+		g.Expect(w.runnersOf(dgd)).To(BeEmpty(), "the configuration may exclude it")
+		w.excluded[dgd.Name()] = true
+		close(configured)
+		synctest.Wait()
+		g.Expect(w.runnersOf(dgd)).To(BeEmpty(), "it does")
+		g.Expect(w.status(dgd.Name())).To(And(HaveField("Phase", health.PhaseDisabled), HaveField("Reason", health.ReasonConfig)))
+		g.Expect(w.stop()).To(Succeed())
+	})
+}
+
+func TestASweepThatFailsIsTriedAgainBeforeAnythingStarts(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.sweepErrs[dgd.Name()] = errors.New("the API server is busy")
+		w.installs(dgd) // under another UID
+		g.Expect(w.running(dgd)).To(BeNil(), "the old runner is stopped and no new one started")
+		pass(DefaultBackoffInitial)
+		g.Expect(w.running(dgd)).To(BeNil(), "as long as the old documents are there")
+		w.installs(lws)
+		g.Expect(w.running(lws)).NotTo(BeNil(), "other kinds do not wait for that")
+		w.sweepErrs[dgd.Name()] = nil
+		pass(DefaultBackoffMax)
+		g.Expect(w.running(dgd)).NotTo(BeNil())
+		g.Expect(w.sweeps[dgd.Name()]).To(Equal(1), "it is swept once")
+		w.running(dgd).syncs()
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchRecovered, health.WatchDisabled, health.WatchStarted}))
+	})
+}
+
+func TestNothingIsSweptOnceShutdownHasBegun(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.sweepErrs[dgd.Name()] = errors.New("the API server is busy")
+		w.deletes(dgd)
+		w.sweepErrs[dgd.Name()] = nil
+		g.Expect(w.stop()).To(Succeed())
+		g.Expect(w.sweeps).To(BeEmpty(), "the lease may be another's")
+	})
+}
+
+func TestFlipsThatComeQuicklyCollapse(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		for range 50 {
+			w.excluded[dgd.Name()] = !w.excluded[dgd.Name()]
+			w.sup.AllowedChanged()
+		}
+		synctest.Wait()
+		g.Expect(w.runnersOf(dgd)).To(HaveLen(1), "the latest state is the one that holds")
+		w.set(lws, w.servable(lws))
+		w.watcher.Changed(lws.CRD())
+		w.set(lws, nil)
+		w.tells(lws)
+		g.Expect(len(w.events(lws))).To(BeNumerically("<=", 1), "a CRD that came and went may never have been seen")
+	})
+}
+
+func TestAnExclusionFollowedByAnAdmission(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.failProbes(dgd, errConversion)
+		pass(DefaultProbeInterval)
+		g.Expect(w.health.DegradedMessage()).To(ContainSubstring(dgd.Name()))
+		w.allows(dgd, false)
+		g.Expect(w.running(dgd)).To(BeNil(), "its informer is gone")
+		g.Expect(w.health.DegradedMessage()).To(BeEmpty(), "what is not watched does not fail")
+		g.Expect(w.sweeps[dgd.Name()]).To(Equal(1))
+		g.Expect(w.tracked[dgd.Name()]).To(BeTrue(), "its CRD is still there")
+		w.failProbes(dgd, nil)
+		w.allows(dgd, true)
+		w.running(dgd).syncs()
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{
+			health.WatchRecovered, health.WatchUnhealthy, health.WatchDisabled, health.WatchRecovered,
+		}))
+	})
+}
