@@ -95,10 +95,6 @@ func (w Walker) walk(ctx context.Context, start client.Object, judge Judge, near
 			return unresolved(*reference, result.Hops, fmt.Sprintf("the chain of owners is longer than %d", MaxHops)), nil
 		}
 		result.Hops++
-		if reference.UID == start.GetUID() {
-			// As if it had no end: so every member of the ring sees it, and what hangs below.
-			return unresolved(*reference, MaxHops, "the chain of owners is a ring"), nil
-		}
 		above, reason, err := w.follow(ctx, start.GetNamespace(), *reference, judge, &result)
 		if err != nil {
 			return Result{}, err
@@ -110,6 +106,9 @@ func (w Walker) walk(ctx context.Context, start client.Object, judge Judge, near
 			return result, nil // a tracked owner is proven; who owns that one is its own matter
 		case reason != "":
 			return unresolved(*reference, result.Hops, reason), nil
+		case above.GetUID() == start.GetUID():
+			// It has no end: so every member of the ring sees it, and what hangs below.
+			return unresolved(*reference, MaxHops, "the chain of owners is a ring"), nil
 		}
 		at = above
 	}
