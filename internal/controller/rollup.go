@@ -114,7 +114,7 @@ func (u *Rollup) tell(ctx context.Context, at metav1.OwnerReference, reason stri
 	if !u.first(schema.FromAPIVersionAndKind(at.APIVersion, at.Kind)) {
 		return
 	}
-	log.FromContext(ctx).Info("It cannot be known who owns the workload: it is reported for itself, as all that such owners have",
+	log.FromContext(ctx).Info("It cannot be known who owns the workload, so it is reported for itself; this is logged once for each kind of owner",
 		"apiVersion", at.APIVersion, "kind", at.Kind, "name", at.Name, "reason", reason)
 }
 
