@@ -152,6 +152,9 @@ func workloadComponent(r evidence.Report) *cdx.Component {
 	list.addNonEmpty(evidence.PropRuntimeName, runtime.Name)
 	list.addNonEmpty(evidence.PropRuntimeVersion, runtime.Version)
 	list.addAll(r.Properties)
+	for i, owned := range r.Owned {
+		list.add(evidence.RollupOwned(i), owned)
+	}
 	return &cdx.Component{
 		BOMRef:     workloadRef(w),
 		Type:       cdx.ComponentTypeApplication,

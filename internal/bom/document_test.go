@@ -109,6 +109,7 @@ func TestInputHash(t *testing.T) {
 		"category":     func(in *Input) { in.Report.Category = evidence.CategoryAgent },
 		"finding":      func(in *Input) { in.Report.Findings = in.Report.Findings[1:] },
 		"property":     func(in *Input) { in.Report.Properties = nil },
+		"owned":        func(in *Input) { in.Report.Owned = []string{"Job/a"} },
 	}
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
@@ -239,11 +240,14 @@ func TestTaxonomy(t *testing.T) {
 	for i := range maxFindings {
 		r.Findings = append(r.Findings, evidence.Finding{Type: evidence.TypeDevice, Name: strconv.Itoa(i) + strings.Repeat("x", 2*i), Quantity: 1})
 	}
+	for i := range maxOwned + 1 {
+		r.Owned = append(r.Owned, "Job/"+strconv.Itoa(i))
+	}
 	b := decode(t, mustBuild(t, r, "1.7"))
 	used := map[string]bool{}
 	note := func(properties *[]cdx.Property) {
 		for _, p := range *properties {
-			used[p.Name] = true
+			used[family(p.Name)] = true
 		}
 	}
 	note(b.Metadata.Component.Properties)
@@ -261,9 +265,18 @@ func TestTaxonomy(t *testing.T) {
 		evidence.PropConfidence, evidence.PropEvidenceSource, evidence.PropEvidenceLocator, evidence.PropWorkloadUID, evidence.PropRuntimeName,
 		evidence.PropIdentityRole, evidence.PropIdentityOrigin, evidence.PropContainerName, evidence.PropContainerTag, evidence.PropDeviceQuantity,
 		evidence.PropComponentsDropped, evidence.PropRedactionApplied, evidence.PropValueTruncated,
+		evidence.PropRollupOwned + "<i>", evidence.PropRollupDropped,
 	} {
 		g.Expect(used).To(HaveKey(name), "this package is what writes it")
 	}
+}
+
+// family is the name as the taxonomy lists it, where that lists a family of names.
+func family(name string) string {
+	if strings.HasPrefix(name, evidence.PropRollupOwned) {
+		return evidence.PropRollupOwned + "<i>"
+	}
+	return name
 }
 
 func BenchmarkBuild(b *testing.B) {

@@ -5,6 +5,7 @@ package bom
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
@@ -18,6 +19,8 @@ const (
 	maxProperties = 64
 	// maxWorkloadProperties is the same for the workload, which can own many objects.
 	maxWorkloadProperties = 512
+	// maxOwned is the most absorbed workloads that a document names.
+	maxOwned = 512
 	// maxNotes is the most notes on cleaning of one finding or of the workload.
 	maxNotes = 64
 )
@@ -42,11 +45,26 @@ func Normalize(r evidence.Report) evidence.Report {
 		},
 		Category: evidence.Category(n.clean("category", string(r.Category))),
 	}
-	var dropped int
+	var dropped, unnamed int
 	out.Findings, dropped = boundFindings(mergeFindings(r.Findings))
+	out.Owned, unnamed = boundOwned(&n, r.Owned)
 	properties := cleanProperties(&n, r.Properties)
-	out.Properties = boundProperties(countDropped(properties, dropped), n, maxWorkloadProperties)
+	properties = countDropped(properties, evidence.PropComponentsDropped, dropped)
+	properties = countDropped(properties, evidence.PropRollupDropped, unnamed)
+	out.Properties = boundProperties(properties, n, maxWorkloadProperties)
 	return out
+}
+
+// boundOwned cleans and sorts the absorbed workloads, cuts them at the bound and says how many
+// were dropped.
+func boundOwned(n *notes, owned []string) ([]string, int) {
+	cleaned := make([]string, len(owned))
+	for i := range owned {
+		cleaned[i] = n.clean("rollup.owned", owned[i])
+	}
+	cleaned = sortedSet(cleaned, strings.Compare)
+	dropped := max(0, len(cleaned)-maxOwned)
+	return slices.Clip(cleaned[:len(cleaned)-dropped]), dropped
 }
 
 // boundFindings sorts the findings by importance, cuts them at the bound and says how many
@@ -67,14 +85,14 @@ func boundFindings(findings []evidence.Finding) ([]evidence.Finding, int) {
 	return slices.Clip(findings), dropped
 }
 
-// countDropped records the number of dropped findings, on top of what was recorded before.
-func countDropped(properties []evidence.Property, dropped int) []evidence.Property {
+// countDropped records the number of things dropped, on top of what was recorded before.
+func countDropped(properties []evidence.Property, name string, dropped int) []evidence.Property {
 	if dropped == 0 {
 		return properties
 	}
 	kept := make([]evidence.Property, 0, len(properties)+1)
 	for _, p := range properties {
-		if p.Name != evidence.PropComponentsDropped {
+		if p.Name != name {
 			kept = append(kept, p)
 			continue
 		}
@@ -82,14 +100,14 @@ func countDropped(properties []evidence.Property, dropped int) []evidence.Proper
 			dropped += int(before)
 		}
 	}
-	return append(kept, evidence.Property{Name: evidence.PropComponentsDropped, Value: strconv.Itoa(dropped)})
+	return append(kept, evidence.Property{Name: name, Value: strconv.Itoa(dropped)})
 }
 
 // isNote says whether a property is about the document rather than the workload; notes do not
 // fall to the bound on properties.
 func isNote(p evidence.Property) bool {
 	switch p.Name {
-	case evidence.PropRedactionApplied, evidence.PropValueTruncated, evidence.PropComponentsDropped:
+	case evidence.PropRedactionApplied, evidence.PropValueTruncated, evidence.PropComponentsDropped, evidence.PropRollupDropped:
 		return true
 	}
 	return false

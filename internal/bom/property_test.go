@@ -91,6 +91,7 @@ func report() *rapid.Generator[evidence.Report] {
 			Category:   either(evidence.CategoryInference, evidence.CategoryNone).Draw(t, "category"),
 			Findings:   rapid.SliceOfN(finding(), 0, 12).Draw(t, "findings"),
 			Properties: rapid.SliceOfN(property(), 0, 8).Draw(t, "properties"),
+			Owned:      rapid.SliceOfN(text(), 0, 8).Draw(t, "owned"),
 		}
 	})
 }
@@ -109,6 +110,7 @@ func TestAnyReport(t *testing.T) {
 		shuffled := r
 		shuffled.Findings = rapid.Permutation(r.Findings).Draw(rt, "findings order")
 		shuffled.Properties = rapid.Permutation(r.Properties).Draw(rt, "properties order")
+		shuffled.Owned = rapid.Permutation(r.Owned).Draw(rt, "owned order")
 		for i := range shuffled.Findings {
 			f := &shuffled.Findings[i]
 			f.Evidence = rapid.Permutation(f.Evidence).Draw(rt, "evidence order")

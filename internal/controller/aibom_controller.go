@@ -27,7 +27,7 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 )
 
-// DefaultRetry is how long a write that lost a race is left alone.
+// DefaultRetry is how long a workload is left alone that cannot be decided on yet.
 const DefaultRetry = time.Second
 
 // WorkloadReconciler keeps the AIBOM of each workload of one kind. It reads from a cache
@@ -49,6 +49,8 @@ type WorkloadReconciler struct {
 	// MayDelete says whether what Workloads shows is fit to delete AIBOMs by; nil means
 	// always. What is put off meanwhile is done when the workload is looked at again.
 	MayDelete func() bool
+	// Rollup finds out who owns the workload and what it owns.
+	Rollup *Rollup
 	// Settings hold the configuration; nothing is done before it was loaded once.
 	Settings *settings.Store
 	// Recorder tells about workloads that cannot be read.
@@ -57,8 +59,11 @@ type WorkloadReconciler struct {
 	Tool bom.Tool
 	// Clock gives the time for documents and conditions.
 	Clock clock.PassiveClock
-	// Retry is how long a write that lost a race is left alone; DefaultRetry when 0.
+	// Retry is how long a workload is left alone when a write lost a race, or when nobody has
+	// looked yet whether its owner's kind is there; DefaultRetry when 0.
 	Retry time.Duration
+
+	absorbers absorbers
 }
 
 // +kubebuilder:rbac:groups=apps,resources=deployments;statefulsets;daemonsets;replicasets,verbs=get;list;watch
@@ -78,6 +83,7 @@ func (r *WorkloadReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	workload := r.NewObject()
 	err := r.Workloads.Get(ctx, req.NamespacedName, workload)
 	if apierrors.IsNotFound(err) {
+		r.notAbsorbed(req.NamespacedName)
 		return ctrl.Result{}, r.removeOrphan(ctx, req)
 	}
 	if err != nil {
@@ -90,18 +96,21 @@ func (r *WorkloadReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	ended, err := r.reconcile(ctx, workload, r.Settings.Load())
 	if lostRace(err) {
 		log.FromContext(ctx).V(1).Info("Somebody else wrote first, looking again", "cause", err.Error())
-		return ctrl.Result{RequeueAfter: r.retry()}, nil
+		return ctrl.Result{RequeueAfter: orDefault(r.Retry)}, nil
 	}
 	if err != nil {
 		ended = outcomeFailed
+	}
+	if ended == outcomeUndecided {
+		return ctrl.Result{RequeueAfter: orDefault(r.Retry)}, nil
 	}
 	outcomes.WithLabelValues(r.Kind.GVK.Kind, string(ended)).Inc()
 	return ctrl.Result{}, err
 }
 
-func (r *WorkloadReconciler) retry() time.Duration {
-	if r.Retry > 0 {
-		return r.Retry
+func orDefault(retry time.Duration) time.Duration {
+	if retry > 0 {
+		return retry
 	}
 	return DefaultRetry
 }
@@ -113,7 +122,8 @@ func lostRace(err error) bool {
 		apierrors.HasStatusCause(err, "NamespaceTerminating")
 }
 
-// reconcile is the pipeline: opted in, allowed, read, AI, changed, built, written.
+// reconcile is the pipeline: opted in, allowed, owned by nobody, read, AI, changed, built,
+// written.
 func (r *WorkloadReconciler) reconcile(ctx context.Context, workload client.Object, config *settings.Snapshot) (outcome, error) {
 	current, err := r.currentAIBOM(ctx, workload)
 	if err != nil {
@@ -127,24 +137,59 @@ func (r *WorkloadReconciler) reconcile(ctx context.Context, workload client.Obje
 		return outcomeUnchanged, nil
 	}
 	if !config.NamespaceSelector.Matches(labels.Set(namespace.Labels)) {
+		r.notAbsorbed(client.ObjectKeyFromObject(workload))
 		return outcomeNotOptedIn, r.remove(ctx, current)
 	}
 	if !config.WorkloadKinds.Allows(r.Kind.GVK.GroupKind()) {
+		r.notAbsorbed(client.ObjectKeyFromObject(workload))
+		// Its pods may have been seen before it was, and belong to what is above it.
+		r.Rollup.passOn(ctx, workload, config)
 		return outcomeKindNotAllowed, r.remove(ctx, current)
 	}
+	owned, err := r.Rollup.Walker.Walk(ctx, workload, r.Rollup.judge(config))
+	switch {
+	case err != nil:
+		return outcomeFailed, err
+	case owned.End == ownership.Absorbed:
+		r.absorbed(client.ObjectKeyFromObject(workload), owned.By)
+		return outcomeRolledUp, r.remove(ctx, current)
+	case owned.End == ownership.Waiting, r.Rollup.undecided(r.Kind):
+		return outcomeUndecided, nil
+	}
+	r.notAbsorbed(client.ObjectKeyFromObject(workload))
+	ended, err := r.inventory(ctx, workload, current, config, owned.Hops)
+	if owned.End == ownership.Unresolved {
+		r.Rollup.tell(ctx, owned.At, owned.Reason)
+		if ended == outcomeInventoried || ended == outcomeUnchanged {
+			ended = outcomeRollupUnresolved
+		}
+	}
+	return ended, err
+}
+
+// inventory is the pipeline for a workload that has an AIBOM of its own. hops is how many
+// owners above it were tried.
+func (r *WorkloadReconciler) inventory(
+	ctx context.Context, workload client.Object, current *v1beta1.AIBOM, config *settings.Snapshot, hops int,
+) (outcome, error) {
 	if current != nil && !r.belongs(current, workload) {
 		// It belongs to an earlier workload of this name, to nobody, or speaks of another
 		// workload, which it can never unsay: its deletion leads back here.
 		return outcomeUnchanged, r.remove(ctx, current)
 	}
 
-	report, err := r.scrape(ctx, workload, config)
+	below, err := r.Rollup.Closure.Below(ctx, ownership.Top{Kind: r.Kind, Object: workload, Hops: hops}, r.Rollup.judge(config))
+	if err != nil {
+		return outcomeFailed, err
+	}
+	report, err := r.Scrape(workload, runningImages(below.Pods), rulesOf(config))
 	if err != nil {
 		return outcomeFailed, r.recordFailure(ctx, workload, current, config, v1beta1.ReasonScrapeFailed, err)
 	}
 	if report.Category == evidence.CategoryNone {
 		return outcomeNotAI, r.remove(ctx, current)
 	}
+	report.Owned = below.Owned
 	input := bom.Input{Report: bom.Normalize(report), SpecVersion: config.SpecVersion, Tool: r.Tool}
 	want := target{
 		workload: workload, input: input, hash: bom.InputHash(input),
@@ -165,15 +210,6 @@ func (r *WorkloadReconciler) belongs(aibom *v1beta1.AIBOM, workload client.Objec
 func (r *WorkloadReconciler) reference(workload client.Object) v1beta1.WorkloadReference {
 	apiVersion, kind := r.Kind.GVK.ToAPIVersionAndKind()
 	return v1beta1.WorkloadReference{APIVersion: apiVersion, Kind: kind, Name: workload.GetName()}
-}
-
-// scrape reads the workload and what its pods report.
-func (r *WorkloadReconciler) scrape(ctx context.Context, workload client.Object, config *settings.Snapshot) (evidence.Report, error) {
-	pods, err := ownership.Pods(ctx, r.Client, workload.GetNamespace(), workload.GetUID())
-	if err != nil {
-		return evidence.Report{}, err
-	}
-	return r.Scrape(workload, runningImages(pods), rulesOf(config))
 }
 
 func rulesOf(config *settings.Snapshot) scrape.Rules {

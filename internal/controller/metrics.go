@@ -17,6 +17,13 @@ const (
 	outcomeKindNotAllowed outcome = "kind_not_allowed"
 	outcomeNotAI          outcome = "not_ai"
 	outcomeFailed         outcome = "failed"
+	// outcomeRolledUp is that of a workload that another one absorbs.
+	outcomeRolledUp outcome = "rolled_up"
+	// outcomeRollupUnresolved is in the place of inventoried and unchanged where it cannot be
+	// known who owns the workload.
+	outcomeRollupUnresolved outcome = "rollup_unresolved"
+	// outcomeUndecided is not counted: the workload is looked at again before long.
+	outcomeUndecided outcome = ""
 )
 
 var outcomes = prometheus.NewCounterVec(prometheus.CounterOpts{

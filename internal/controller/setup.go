@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -37,13 +38,17 @@ import (
 // concurrency is how many workloads of one kind are looked at at a time.
 const concurrency = 4
 
-// Options are what the reconcilers of all built-in kinds share.
+// Options are what the reconcilers of all kinds share.
 type Options struct {
 	Settings *settings.Store
 	Tool     bom.Tool
 	Clock    clock.PassiveClock
+	// Queues lead from one kind to another; nil for queues that nobody else knows.
+	Queues *Queues
 	// Tracked are the kinds that are there; nil for the built-in ones.
 	Tracked *ownership.TrackedKinds
+	// Live reads owners from the API server; nil for the manager's reader.
+	Live client.Reader
 	// Scrape replaces how a kind is read; nil for the kind's own way.
 	Scrape func(kinds.Kind) ScrapeFunc
 }
@@ -52,6 +57,11 @@ type Options struct {
 func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err := ownership.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
+	}
+	rollup := newRollup(mgr, o)
+	events := &RollupReconciler{Rollup: rollup, Namespaces: mgr.GetClient(), Settings: o.Settings}
+	if err := events.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("setting up the controller of the roll-up: %w", err)
 	}
 	read := ScrapeBuiltIn
 	if o.Scrape != nil {
@@ -69,6 +79,7 @@ func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			Scrape:    read(k),
 			Workloads: mgr.GetClient(),
 			Client:    mgr.GetClient(),
+			Rollup:    rollup,
 			Settings:  o.Settings,
 			Recorder:  mgr.GetEventRecorder(eventSource),
 			Tool:      o.Tool,
@@ -82,25 +93,35 @@ func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 }
 
 // SetupWithManager registers the reconciler and what wakes it: the workload, its AIBOM, its
-// pods, its namespace's labels and the configuration.
+// namespace's labels, the configuration, and whoever leads to it through the queues, as its
+// pods do.
 func (r *WorkloadReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		For(r.NewObject(), builder.WithPredicates(workloadChanged())).
 		Watches(&v1beta1.AIBOM{}, handler.EnqueueRequestsFromMapFunc(r.workloadsOfAIBOM)).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(r.workloadOfPod), builder.WithPredicates(podChanged())).
-		Watches(ownership.ReplicaSet(), handler.EnqueueRequestsFromMapFunc(r.workloadOfReplicaSet),
-			builder.WithPredicates(ownerChanged())).
 		Watches(namespaceMetadata(), handler.EnqueueRequestsFromMapFunc(r.workloadsOfNamespace),
 			builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		WatchesRawSource(source.Func(r.configChanged)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+		WatchesRawSource(source.Func(r.takeQueue)).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: concurrency,
+			RateLimiter:             RateLimiter[reconcile.Request](),
+		}).
 		Complete(r)
 }
 
+// takeQueue lets others enqueue workloads of the kind.
+func (r *WorkloadReconciler) takeQueue(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+	r.Rollup.Queues.Register(r.Kind, func(key types.NamespacedName) {
+		queue.Add(reconcile.Request{NamespacedName: key})
+	})
+	return nil
+}
+
 // workloadChanged ignores status updates: the generation moves with the spec, and the
-// annotations that are read do not move it.
+// annotations and owners that are read do not move it.
 func workloadChanged() predicate.Predicate {
-	return predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+	return predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}, ownerChanged())
 }
 
 // podChanged ignores pod events that change nothing of what the cache keeps of a pod, such
@@ -157,34 +178,6 @@ func workloadNames(k kinds.Kind, aibom *v1beta1.AIBOM) []string {
 		add(k.GVK.GroupVersion().String(), k.GVK.Kind, name)
 	}
 	return names
-}
-
-// workloadOfPod leads from a pod to the workload that controls it.
-func (r *WorkloadReconciler) workloadOfPod(ctx context.Context, pod client.Object) []reconcile.Request {
-	owner, found, err := ownership.Owner(ctx, r.Client, pod)
-	if err != nil {
-		log.FromContext(ctx).Error(err, "The pod's owner could not be read", "pod", client.ObjectKeyFromObject(pod))
-		return nil
-	}
-	if !found || !r.is(owner) {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: pod.GetNamespace(), Name: owner.Name}}}
-}
-
-// workloadOfReplicaSet leads from a ReplicaSet to the workload that controls it: its pods may
-// have been seen before it was.
-func (r *WorkloadReconciler) workloadOfReplicaSet(_ context.Context, replicaSet client.Object) []reconcile.Request {
-	owner := metav1.GetControllerOfNoCopy(replicaSet)
-	if owner == nil || !r.is(*owner) {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: replicaSet.GetNamespace(), Name: owner.Name}}}
-}
-
-func (r *WorkloadReconciler) is(owner metav1.OwnerReference) bool {
-	return owner.Kind == r.Kind.GVK.Kind &&
-		schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group == r.Kind.GVK.Group
 }
 
 // workloadsOfNamespace lists the kind's workloads in a namespace that opted in or out.

@@ -42,6 +42,7 @@ const crdRetry = 10 * time.Second
 // watch is healthy.
 func ThirdPartyReconciler(mgr ctrl.Manager, o Options, registry *health.Registry) supervisor.ReconcilerFunc {
 	recorder := mgr.GetEventRecorder(eventSource)
+	rollup := newRollup(mgr, o)
 	return func(k kinds.Kind, reader client.Reader) reconcile.Reconciler {
 		return &WorkloadReconciler{
 			Kind: k,
@@ -53,6 +54,7 @@ func ThirdPartyReconciler(mgr ctrl.Manager, o Options, registry *health.Registry
 			Scrape:    scrapeThirdParty(k),
 			Workloads: reader,
 			Client:    mgr.GetClient(),
+			Rollup:    rollup,
 			MayDelete: func() bool { return registry.Healthy(k.Name()) },
 			Settings:  o.Settings,
 			Recorder:  recorder,

@@ -194,4 +194,6 @@ type Report struct {
 	Findings []Finding `json:"findings,omitempty"`
 	// Properties describe the workload as a whole, in names of the taxonomy.
 	Properties []Property `json:"properties,omitempty"`
+	// Owned are the workloads that this one absorbs, as Kind/name, in any order.
+	Owned []string `json:"owned,omitempty"`
 }

@@ -2,6 +2,8 @@
 
 package evidence
 
+import "strconv"
+
 // Namespace begins the name of every property that this project puts into a document. See
 // the CycloneDX property taxonomy, https://github.com/CycloneDX/cyclonedx-property-taxonomy.
 const Namespace = "k8s-aibom:"
@@ -40,6 +42,10 @@ const (
 	PropValueTruncated    = Namespace + "value:truncated"
 	PropScrapeError       = Namespace + "scrape:error"
 
+	// PropRollupOwned begins the names of a family, see RollupOwned.
+	PropRollupOwned   = Namespace + "rollup:owned:"
+	PropRollupDropped = Namespace + "rollup:dropped"
+
 	PropKServeComponent      = Namespace + "kserve:component"
 	PropKServeRuntime        = Namespace + "kserve:runtime"
 	PropKServeServiceAccount = Namespace + "kserve:serviceAccountName"
@@ -73,6 +79,9 @@ const (
 	PropDisaggregatedSetReplicas = Namespace + "disaggregatedset:replicas"
 	PropDisaggregatedSetSlices   = Namespace + "disaggregatedset:slices"
 )
+
+// RollupOwned is the name of the property for the absorbed workload of an index.
+func RollupOwned(index int) string { return PropRollupOwned + strconv.Itoa(index) }
 
 // Term is a property's name and meaning. A name that ends in a placeholder such as <i> is a
 // family of names.
@@ -110,6 +119,8 @@ var Taxonomy = []Term{
 	{PropRedactionApplied, "the finding or workload that held it", "the kind of credential that was removed"},
 	{PropValueTruncated, "the finding or workload that held it", "the field whose value was cut at the bound"},
 	{PropScrapeError, "the workload", "a part of the workload that could not be read"},
+	{PropRollupOwned + "<i>", "the workload", "a workload that this one owns and that has no AIBOM of its own, as Kind/name; counted from 0 in the order of the names"},
+	{PropRollupDropped, "the workload", "how many such workloads were left out because the bound was reached"},
 	{PropKServeComponent, "findings of an InferenceService", "the component that holds the thing: predictor, worker, transformer or explainer"},
 	{PropKServeRuntime, "an InferenceService", "the ServingRuntime that it names"},
 	{PropKServeServiceAccount, "an InferenceService", "the service account of its predictor, with which the model is fetched"},

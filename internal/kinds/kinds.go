@@ -21,7 +21,23 @@ type Kind struct {
 	// ThirdParty is true for a kind of another project's CRD, which may be absent, broken or
 	// removed at any time. Its watch is isolated from all others.
 	ThirdParty bool
+	// OwnsWorkloads is true for a kind whose controller makes objects of other workload kinds.
+	OwnsWorkloads bool
+	// Intermediates are the kinds that its controller may put between its objects and their
+	// pods and that the manager's cache does not hold. They can be absent.
+	Intermediates []schema.GroupVersionKind
 }
+
+// What other kinds' controllers materialise besides what every cluster has.
+var (
+	inferenceService = schema.GroupVersionKind{Group: "serving.kserve.io", Version: "v1beta1", Kind: "InferenceService"}
+	dynamoComponent  = schema.GroupVersionKind{Group: "nvidia.com", Version: "v1beta1", Kind: "DynamoComponentDeployment"}
+	leaderWorkerSet  = schema.GroupVersionKind{Group: "leaderworkerset.x-k8s.io", Version: "v1", Kind: "LeaderWorkerSet"}
+
+	podCliqueSet          = schema.GroupVersionKind{Group: "grove.io", Version: "v1alpha1", Kind: "PodCliqueSet"}
+	podCliqueScalingGroup = schema.GroupVersionKind{Group: "grove.io", Version: "v1alpha1", Kind: "PodCliqueScalingGroup"}
+	podClique             = schema.GroupVersionKind{Group: "grove.io", Version: "v1alpha1", Kind: "PodClique"}
+)
 
 // Catalogue lists every known kind, in the order in which documentation shows them.
 var Catalogue = []Kind{
@@ -29,21 +45,27 @@ var Catalogue = []Kind{
 	builtIn("apps", "StatefulSet", "statefulsets", "spec", "template"),
 	builtIn("apps", "DaemonSet", "daemonsets", "spec", "template"),
 	builtIn("batch", "Job", "jobs", "spec", "template"),
-	builtIn("batch", "CronJob", "cronjobs", "spec", "jobTemplate", "spec", "template"),
-	thirdParty("serving.kserve.io", "v1beta1", "InferenceService", "inferenceservices"),
-	thirdParty("nvidia.com", "v1beta1", "DynamoGraphDeployment", "dynamographdeployments"),
-	thirdParty("nvidia.com", "v1beta1", "DynamoComponentDeployment", "dynamocomponentdeployments"),
-	thirdParty("apps.nvidia.com", "v1alpha1", "NIMService", "nimservices"),
-	thirdParty("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets"),
-	thirdParty("disaggregatedset.x-k8s.io", "v1", "DisaggregatedSet", "disaggregatedsets"),
+	builtIn("batch", "CronJob", "cronjobs", "spec", "jobTemplate", "spec", "template").owner(),
+	thirdParty(inferenceService, "inferenceservices").owner(),
+	thirdParty(schema.GroupVersionKind{Group: "nvidia.com", Version: "v1beta1", Kind: "DynamoGraphDeployment"}, "dynamographdeployments").owner(dynamoComponent, leaderWorkerSet, podCliqueSet, podCliqueScalingGroup, podClique),
+	thirdParty(dynamoComponent, "dynamocomponentdeployments").owner(leaderWorkerSet, podCliqueSet, podCliqueScalingGroup, podClique),
+	thirdParty(schema.GroupVersionKind{Group: "apps.nvidia.com", Version: "v1alpha1", Kind: "NIMService"}, "nimservices").owner(leaderWorkerSet, inferenceService),
+	thirdParty(leaderWorkerSet, "leaderworkersets").owner(),
+	thirdParty(schema.GroupVersionKind{Group: "disaggregatedset.x-k8s.io", Version: "v1", Kind: "DisaggregatedSet"}, "disaggregatedsets").owner(leaderWorkerSet),
 }
 
 func builtIn(group, kind, resource string, template ...string) Kind {
 	return Kind{GVK: schema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}, Resource: resource, PodTemplate: template}
 }
 
-func thirdParty(group, version, kind, resource string) Kind {
-	return Kind{GVK: schema.GroupVersionKind{Group: group, Version: version, Kind: kind}, Resource: resource, ThirdParty: true}
+func thirdParty(gvk schema.GroupVersionKind, resource string) Kind {
+	return Kind{GVK: gvk, Resource: resource, ThirdParty: true}
+}
+
+// owner is the kind as one that makes other workloads, with what stands in between.
+func (k Kind) owner(intermediates ...schema.GroupVersionKind) Kind {
+	k.OwnsWorkloads, k.Intermediates = true, intermediates
+	return k
 }
 
 // BuiltIn lists the kinds that every cluster has.
@@ -88,4 +110,17 @@ func For(gk schema.GroupKind) (Kind, bool) {
 		}
 	}
 	return Kind{}, false
+}
+
+// MayStandBetween says whether objects of a kind may stand between a workload and its pods
+// without being a workload of the catalogue: those that other kinds materialise.
+func MayStandBetween(gk schema.GroupKind) bool {
+	for _, k := range Catalogue {
+		for _, between := range k.Intermediates {
+			if between.GroupKind() == gk {
+				return true
+			}
+		}
+	}
+	return false
 }

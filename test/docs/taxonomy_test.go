@@ -103,6 +103,7 @@ func TestBoundsAreTheTable(t *testing.T) {
 		{"components and services of a document", "512, the most important first", "internal/bom/normalize.go", "maxFindings", "512"},
 		{"places that one finding names", "16", "internal/bom/normalize.go", "maxEvidence", "16"},
 		{"properties of one finding", "64", "internal/bom/normalize.go", "maxProperties", "64"},
+		{"absorbed workloads that a document names", "512", "internal/bom/normalize.go", "maxOwned", "512"},
 		{"containers read of a workload", "128", "internal/scrape/scrape.go", "maxContainers", "128"},
 		{"models in the summary of an AIBOM", "64", "internal/controller/publish.go", "maxSummaryModels", "64"},
 	} {

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ownership
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	testingclock "k8s.io/utils/clock/testing"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func closureOf(w *world, tracked *TrackedKinds) *Closure {
+	return &Closure{Cached: cached{w}, Between: &Intermediates{
+		Live: live{w}, Tracked: tracked, Clock: testingclock.NewFakePassiveClock(noon),
+	}}
+}
+
+func topOf(o *object) Top { return Top{Kind: catalogued(o.GroupVersionKind()), Object: o} }
+
+func podNames(pods []corev1.Pod) []string {
+	names := []string{}
+	for i := range pods {
+		names = append(names, pods[i].Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func TestBelow(t *testing.T) {
+	tracked := tracking(lwsGVK, dgdGVK, dcdGVK)
+	dgd := made(dgdGVK, "graph", nil)
+	dcd := made(dcdGVK, "component", dgd)
+	lws := made(lwsGVK, "group", dcd)
+	leaders := made(statefulSetGVK, "group", lws)
+	leader := made(podGVK, "group-0", leaders)
+	workers := made(statefulSetGVK, "group-0", leader)
+	worker := made(podGVK, "group-0-1", workers)
+	clique := made(cliqueGVK, "clique", dgd)
+	decode := made(podGVK, "decode-0", clique)
+	deployment := made(deploymentGVK, "frontend", dcd)
+	replicas := made(ReplicaSetGVK, "frontend-1", deployment)
+	frontend := made(podGVK, "frontend-1-a", replicas)
+	cron := made(cronJobGVK, "nightly", nil)
+	run := made(jobGVK, "nightly-1", cron)
+	eval := made(podGVK, "nightly-1-x", run)
+	other := made(podGVK, "other", made(statefulSetGVK, "other", nil))
+	world := func() *world {
+		return newWorld(dgd, dcd, lws, leaders, leader, workers, worker, clique, decode, deployment, replicas, frontend, cron, run, eval, other)
+	}
+
+	for name, c := range map[string]struct {
+		top      *object
+		allows   func(schema.GroupKind) bool
+		owned    []string
+		pods     []string
+		requests []string
+	}{
+		"a graph": {
+			top: dgd,
+			owned: []string{
+				"Deployment/frontend", "DynamoComponentDeployment/component", "LeaderWorkerSet/group", "StatefulSet/group", "StatefulSet/group-0",
+			},
+			pods: []string{"decode-0", "frontend-1-a", "group-0", "group-0-1"},
+			requests: []string{
+				"list DynamoComponentDeployment", "list LeaderWorkerSet", "list PodCliqueSet", "list PodCliqueScalingGroup", "list PodClique",
+			},
+		},
+		"a group": {
+			top: lws, owned: []string{"StatefulSet/group", "StatefulSet/group-0"}, pods: []string{"group-0", "group-0-1"},
+		},
+		"a CronJob": {top: cron, owned: []string{"Job/nightly-1"}, pods: []string{"nightly-1-x"}},
+		"a Deployment": {
+			top: deployment, pods: []string{"frontend-1-a"},
+		},
+		"a leader set whose owner is not tracked": {
+			top: leaders, owned: []string{"StatefulSet/group-0"}, pods: []string{"group-0", "group-0-1"},
+		},
+		"kinds that are not allowed": {
+			top: lws, allows: func(gk schema.GroupKind) bool { return gk.Kind == "LeaderWorkerSet" }, pods: []string{"group-0", "group-0-1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := world()
+			if c.allows == nil {
+				c.allows = all
+			}
+			found, err := closureOf(w, tracked).Below(t.Context(), topOf(c.top), tracked.Judge(c.allows))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(found.Owned).To(Equal(c.owned))
+			g.Expect(podNames(found.Pods)).To(Equal(c.pods))
+			g.Expect(w.requests).To(Equal(c.requests))
+		})
+	}
+}
+
+func TestNoPodCostsALookup(t *testing.T) {
+	for name, top := range map[string]schema.GroupVersionKind{"StatefulSet": statefulSetGVK, "Job": jobGVK, "LeaderWorkerSet": lwsGVK} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			lookups := func(pods int) int {
+				root := made(top, "root", nil)
+				w := newWorld(root)
+				for i := range pods {
+					w.objects = append(w.objects, made(podGVK, fmt.Sprintf("pod-%d", i), root))
+				}
+				tracked := tracking(lwsGVK)
+				found, err := closureOf(w, tracked).Below(t.Context(), topOf(root), tracked.Judge(all))
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(found.Pods).To(HaveLen(pods))
+				return len(w.lookups)
+			}
+			g.Expect(lookups(100)).To(Equal(lookups(1)))
+		})
+	}
+}
+
+func TestAChildMustNameItsOwnerAndNotItsUIDAlone(t *testing.T) {
+	cron := made(cronJobGVK, "nightly", nil)
+	for name, change := range map[string]func(*object){
+		"another name":    func(o *object) { o.OwnerReferences[0].Name = "other" },
+		"another kind":    func(o *object) { o.OwnerReferences[0].Kind = "Job" },
+		"another version": func(o *object) { o.OwnerReferences[0].APIVersion = "batch/v1beta1" },
+		"no controller":   func(o *object) { o.OwnerReferences[0].Controller = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			run := made(jobGVK, "run", cron)
+			change(run)
+			w := newWorld(cron, run)
+			found, err := closureOf(w, tracking()).Below(t.Context(), topOf(cron), tracking().Judge(all))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(found).To(Equal(Descendants{}))
+			walked, err := Walker{Cached: cached{w}, Live: live{w}}.Walk(t.Context(), run, tracking().Judge(all))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(walked.End).NotTo(Equal(Absorbed), "nor is it absorbed")
+		})
+	}
+}
+
+func TestIntermediatesAreListedPageByPage(t *testing.T) {
+	g := NewWithT(t)
+	dgd := made(dgdGVK, "graph", nil)
+	w := newWorld(dgd)
+	w.pageSize = 2
+	for i := range 5 {
+		w.objects = append(w.objects, made(dcdGVK, fmt.Sprintf("c%d", i), dgd))
+	}
+	tracked := tracking(dgdGVK, dcdGVK)
+	found, err := closureOf(w, tracked).Below(t.Context(), topOf(dgd), tracked.Judge(all))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found.Owned).To(HaveLen(5))
+	g.Expect(w.requests[:3]).To(HaveEach("list DynamoComponentDeployment"))
+	g.Expect(w.requests).NotTo(ContainElement("list LeaderWorkerSet"), "its CRD is absent")
+}
+
+func TestIntermediatesThatAreAbsentOrForbidden(t *testing.T) {
+	g := NewWithT(t)
+	dcd := made(dcdGVK, "component", nil)
+	frontend := made(deploymentGVK, "frontend", dcd)
+	w := newWorld(dcd, frontend)
+	for _, kind := range []string{"PodCliqueSet", "PodCliqueScalingGroup", "PodClique"} {
+		w.failures[kind] = noMatch(cliqueGVK)
+	}
+	w.failures["LeaderWorkerSet"] = forbidden("LeaderWorkerSet")
+	tracked := tracking(dcdGVK, lwsGVK)
+	clock := testingclock.NewFakePassiveClock(noon)
+	closure := closureOf(w, tracked)
+	closure.Between.Clock = clock
+	asked := func() []string {
+		w.requests = nil
+		found, err := closure.Below(t.Context(), topOf(dcd), tracked.Judge(all))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(found.Owned).To(Equal([]string{"Deployment/frontend"}), "the rest is found")
+		return w.requests
+	}
+	everything := []string{"list LeaderWorkerSet", "list PodCliqueSet", "list PodCliqueScalingGroup", "list PodClique"}
+	g.Expect(asked()).To(Equal(everything))
+	g.Expect(asked()).To(Equal(everything[:1]), "an absent kind is not asked for again soon")
+	clock.SetTime(noon.Add(absence))
+	g.Expect(asked()).To(Equal(everything), "but after a while")
+}
+
+func TestAListThatFailsOtherwiseIsAnError(t *testing.T) {
+	g := NewWithT(t)
+	dcd := made(dcdGVK, "component", nil)
+	w := newWorld(dcd)
+	down := errors.New("etcd is away")
+	w.failures["LeaderWorkerSet"] = down
+	tracked := tracking(dcdGVK, lwsGVK)
+	_, err := closureOf(w, tracked).Below(t.Context(), topOf(dcd), tracked.Judge(all))
+	g.Expect(err).To(MatchError(down))
+	g.Expect(err).To(MatchError(ContainSubstring("listing LeaderWorkerSet in namespace ml")))
+}

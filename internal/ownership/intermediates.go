@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ownership
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+)
+
+const (
+	// pageSize is how many objects one request lists.
+	pageSize = 500
+	// absence is how long a kind that nobody watches is taken for absent, for it costs
+	// discovery requests to ask.
+	absence = time.Minute
+)
+
+// Intermediates lists objects of kinds that the manager's cache does not hold, as metadata
+// only. Its methods are safe for concurrent use.
+type Intermediates struct {
+	// Live reads from the API server.
+	Live client.Reader
+	// Tracked knows which third-party kinds are present.
+	Tracked *TrackedKinds
+	// Clock says for how long an absence is remembered.
+	Clock clock.PassiveClock
+	// Timeout bounds one request; DefaultTimeout when 0.
+	Timeout time.Duration
+
+	mu     sync.Mutex
+	absent map[schema.GroupVersionKind]time.Time
+	told   map[schema.GroupVersionKind]bool
+}
+
+// in lists the objects of some kinds in a namespace by their controller's UID.
+func (i *Intermediates) in(ctx context.Context, namespace string, some []schema.GroupVersionKind) (map[types.UID][]child, error) {
+	all := map[types.UID][]child{}
+	for _, gvk := range some {
+		if !i.present(gvk) {
+			continue
+		}
+		found, err := i.list(ctx, namespace, gvk)
+		switch {
+		case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
+			i.remember(gvk)
+		case apierrors.IsForbidden(err):
+			i.tell(ctx, gvk, err)
+		case err != nil:
+			return nil, fmt.Errorf("listing %s in namespace %s: %w", gvk.Kind, namespace, err)
+		}
+		byController(all, found)
+	}
+	return all, nil
+}
+
+// present says whether a kind is worth asking for.
+func (i *Intermediates) present(gvk schema.GroupVersionKind) bool {
+	if _, watched := kinds.For(gvk.GroupKind()); watched {
+		return i.Tracked.Has(gvk.GroupKind())
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	since, absent := i.absent[gvk]
+	return !absent || i.Clock.Since(since) >= absence
+}
+
+func (i *Intermediates) remember(gvk schema.GroupVersionKind) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.absent == nil {
+		i.absent = map[schema.GroupVersionKind]time.Time{}
+	}
+	i.absent[gvk] = i.Clock.Now()
+}
+
+// tell logs once that a kind may not be listed.
+func (i *Intermediates) tell(ctx context.Context, gvk schema.GroupVersionKind, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.told[gvk] {
+		return
+	}
+	if i.told == nil {
+		i.told = map[schema.GroupVersionKind]bool{}
+	}
+	i.told[gvk] = true
+	log.FromContext(ctx).Info("A kind that may stand between workloads and their pods may not be listed: what hangs below it is not rolled up",
+		"kind", gvk.Kind, "apiVersion", gvk.GroupVersion().String(), "cause", err.Error())
+}
+
+// list reads all pages.
+func (i *Intermediates) list(ctx context.Context, namespace string, gvk schema.GroupVersionKind) ([]child, error) {
+	var all []child
+	next := ""
+	for {
+		page, err := i.page(ctx, namespace, gvk, next)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, childrenIn(page, gvk)...)
+		if next = page.GetContinue(); next == "" {
+			return all, nil
+		}
+	}
+}
+
+func (i *Intermediates) page(ctx context.Context, namespace string, gvk schema.GroupVersionKind, from string) (*metav1.PartialObjectMetadataList, error) {
+	timeout := i.Timeout
+	if timeout == 0 {
+		timeout = DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	page := &metav1.PartialObjectMetadataList{}
+	page.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	return page, i.Live.List(ctx, page, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(from))
+}
