@@ -106,7 +106,7 @@ func run(ctx context.Context, o options) error {
 	}
 	if err := (&controller.ConfigReconciler{
 		Client:          mgr.GetClient(),
-		Secrets:         mgr.GetAPIReader(),
+		Reader:          mgr.GetAPIReader(),
 		Namespace:       o.podNamespace,
 		Store:           store,
 		Recorder:        mgr.GetEventRecorder("k8s-aibom"),

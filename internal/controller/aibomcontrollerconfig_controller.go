@@ -68,10 +68,12 @@ func init() { metrics.Registry.MustRegister(configInvalid, configLoadErrors) }
 // ConfigReconciler brings the AIBOMControllerConfig named default into force and says in its
 // status whether it is.
 type ConfigReconciler struct {
-	// Client reads the configuration from the manager's cache and patches its status.
+	// Client patches the configuration's status.
 	Client client.Client
-	// Secrets reads Secrets without a cache, so that none is listed or watched.
-	Secrets client.Reader
+	// Reader reads without a cache. Secrets, so that none is listed or watched. And the
+	// configuration: shortly after its CRD was upgraded, a watch that began before still shows
+	// objects without the new fields, and does not show them again.
+	Reader client.Reader
 	// Namespace is the controller's own; Secrets are read there only.
 	Namespace string
 	// Store is given every outcome.
@@ -145,7 +147,7 @@ func (r *ConfigReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 		return ctrl.Result{}, nil
 	}
 	config := &v1beta1.AIBOMControllerConfig{}
-	err := r.Client.Get(ctx, req.NamespacedName, config)
+	err := r.Reader.Get(ctx, req.NamespacedName, config)
 	if client.IgnoreNotFound(err) == nil {
 		r.compareSchema(ctx, config)
 	}
@@ -363,7 +365,7 @@ func (r *ConfigReconciler) readSecret(ctx context.Context, name, key string) (st
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
 	secret := &corev1.Secret{}
-	err := r.Secrets.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, secret)
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", fmt.Errorf("the Secret %s/%s does not exist", r.Namespace, name)
