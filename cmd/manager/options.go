@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 
+	"github.com/k8s-aibom/k8s-aibom/internal/controller"
 	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 	"github.com/k8s-aibom/k8s-aibom/internal/supervisor"
 )
@@ -26,6 +27,10 @@ type options struct {
 	logLevel       string
 	logFormat      string
 	showVersion    bool
+	// strictReadiness makes /readyz fail while the configuration is invalid.
+	strictReadiness bool
+	// schemaInterval is how long a look at the served CRDs holds good.
+	schemaInterval time.Duration
 	// paces are those of third-party watches.
 	paces supervisor.Paces
 
@@ -52,6 +57,9 @@ func parseOptions(program string, args []string, getenv func(string) string, out
 	fs.DurationVar(&o.leaseDuration, "leader-elect-lease-duration", 15*time.Second, "How long a standby waits before it takes over.")
 	fs.StringVar(&o.logLevel, "log-level", settings.DefaultLogLevel, "error, info or debug, where the configuration does not say.")
 	fs.StringVar(&o.logFormat, "log-format", "", "json or text; by default what spec.logging.format said at start, else json.")
+	fs.DurationVar(&o.schemaInterval, "schema-check-interval", controller.DefaultSchemaInterval,
+		"How often the served CRDs are compared with what the controller knows, besides at start and when the configuration changes.")
+	fs.BoolVar(&o.strictReadiness, "strict-config-readiness", false, "Fail /readyz while the configuration is invalid.")
 	o.paces = supervisor.Paces{}.WithDefaults()
 	fs.DurationVar(&o.paces.ProbeInterval, "watch-probe-interval", o.paces.ProbeInterval,
 		"How often each third-party kind is probed by a list of one item and a GET of it.")
@@ -90,6 +98,7 @@ func (o options) validate() error {
 		flag  string
 		value time.Duration
 	}{
+		{"--schema-check-interval", o.schemaInterval},
 		{"--watch-probe-interval", o.paces.ProbeInterval},
 		{"--watch-probe-timeout", o.paces.ProbeTimeout},
 		{"--watch-cache-sync-timeout", o.paces.CacheSyncTimeout},

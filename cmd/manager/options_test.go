@@ -26,6 +26,8 @@ func TestDefaults(t *testing.T) {
 	g.Expect(o.podName).To(Equal("pod-0"))
 	g.Expect(o.podNamespace).To(Equal("k8s-aibom-system"))
 	g.Expect(o.metricsSecure).To(BeTrue())
+	g.Expect(o.strictReadiness).To(BeFalse())
+	g.Expect(o.schemaInterval).To(Equal(10 * time.Minute))
 	g.Expect(o.paces.ProbeInterval).To(Equal(2 * time.Minute))
 	g.Expect(o.paces.BackoffInitial).To(Equal(5 * time.Second))
 	g.Expect(o.paces.BackoffMax).To(Equal(5 * time.Minute))
@@ -36,7 +38,7 @@ func TestHelpNamesEveryFlag(t *testing.T) {
 	g := NewWithT(t)
 	_, help, err := parse("--help")
 	g.Expect(errors.Is(err, flag.ErrHelp)).To(BeTrue())
-	for _, name := range []string{"metrics-bind-address", "leader-elect", "kubeconfig", "watch-probe-interval", "watch-backoff-max", "version"} {
+	for _, name := range []string{"metrics-bind-address", "leader-elect", "kubeconfig", "watch-probe-interval", "watch-backoff-max", "strict-config-readiness", "schema-check-interval", "version"} {
 		g.Expect(help).To(ContainSubstring("-" + name))
 	}
 }
@@ -46,6 +48,8 @@ func TestWrongFlagsAreRefusedWithTheirName(t *testing.T) {
 		{"--log-level=loud", "--log-level"},
 		{"--log-format=xml", "--log-format"},
 		{"--leader-elect-lease-duration=1s", "--leader-elect-lease-duration"},
+		{"--schema-check-interval=0s", "--schema-check-interval"},
+		{"--strict-config-readiness=perhaps", "strict-config-readiness"},
 		{"--watch-probe-interval=0s", "--watch-probe-interval"},
 		{"--watch-probe-timeout=-1s", "--watch-probe-timeout"},
 		{"--watch-backoff-max=1s", "--watch-backoff-max"},

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -81,6 +83,7 @@ func configuredLogFormat(ctx context.Context, restConfig *rest.Config) string {
 // run builds the manager from the options and runs it until ctx is done.
 func run(ctx context.Context, o options) error {
 	restConfig, err := ctrl.GetConfig()
+	formatFixed := o.logFormat != ""
 	if err == nil && o.logFormat == "" {
 		o.logFormat = configuredLogFormat(ctx, restConfig)
 	}
@@ -100,16 +103,26 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	schema, err := addSchemaCheck(mgr, o)
+	if err != nil {
+		return err
+	}
 	if err := (&controller.ConfigReconciler{
 		Client:          mgr.GetClient(),
-		Secrets:         mgr.GetAPIReader(),
+		Reader:          mgr.GetAPIReader(),
 		Namespace:       o.podNamespace,
 		Store:           store,
 		Recorder:        mgr.GetEventRecorder("k8s-aibom"),
 		LogLevel:        setLevel,
-		DegradedSources: []func() []settings.DegradedReason{controller.ThirdPartyDegraded(registry)},
+		LogFormat:       cmp.Or(o.logFormat, settings.DefaultLogFormat),
+		LogFormatFixed:  formatFixed,
+		Schema:          schema,
+		DegradedSources: []func() []settings.DegradedReason{controller.ThirdPartyDegraded(registry), schema.Degraded},
 		Undecided:       registry.Undecided,
-		Triggers:        []source.Source{source.Channel(condition.Changes, controller.EnqueueConfig())},
+		Triggers: []source.Source{
+			source.Channel(condition.Changes, controller.EnqueueConfig()),
+			source.Channel(schema.Changes, controller.EnqueueConfig()),
+		},
 	}).SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller of AIBOMControllerConfig: %w", err)
 	}
@@ -125,14 +138,37 @@ func run(ctx context.Context, o options) error {
 	if err := addSupervisor(mgr, o, shared, registry); err != nil {
 		return err
 	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return err
-	}
-	if err := mgr.AddReadyzCheck("informers", controller.OwnInformersSynced(mgr.GetCache(), mgr.GetLogger().WithName("readyz"))); err != nil {
+	if err := addProbes(mgr, o, store); err != nil {
 		return err
 	}
 	logger.Info("Starting", "version", version, "pod", o.podName, "namespace", o.podNamespace)
 	return mgr.Start(ctx)
+}
+
+// addSchemaCheck adds what compares the served CRDs with this program.
+func addSchemaCheck(mgr ctrl.Manager, o options) (*controller.SchemaCheck, error) {
+	client, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, err
+	}
+	check := controller.NewSchemaCheck(controller.ServedSchema(client.RESTClient()), o.schemaInterval,
+		clock.RealClock{}, mgr.GetLogger().WithName("schema"))
+	return check, mgr.Add(check)
+}
+
+// addProbes adds what /healthz and /readyz ask.
+func addProbes(mgr ctrl.Manager, o options, store *settings.Store) error {
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	log := mgr.GetLogger().WithName("readyz")
+	if err := mgr.AddReadyzCheck("informers", controller.OwnInformersSynced(mgr.GetCache(), log)); err != nil {
+		return err
+	}
+	if !o.strictReadiness {
+		return nil
+	}
+	return mgr.AddReadyzCheck("configuration", controller.ConfigurationValid(store, log))
 }
 
 func newScheme() *runtime.Scheme {

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -67,10 +68,12 @@ func init() { metrics.Registry.MustRegister(configInvalid, configLoadErrors) }
 // ConfigReconciler brings the AIBOMControllerConfig named default into force and says in its
 // status whether it is.
 type ConfigReconciler struct {
-	// Client reads the configuration from the manager's cache and patches its status.
+	// Client patches the configuration's status.
 	Client client.Client
-	// Secrets reads Secrets without a cache, so that none is listed or watched.
-	Secrets client.Reader
+	// Reader reads without a cache. Secrets, so that none is listed or watched. And the
+	// configuration: shortly after its CRD was upgraded, a watch that began before still shows
+	// objects without the new fields, and does not show them again.
+	Reader client.Reader
 	// Namespace is the controller's own; Secrets are read there only.
 	Namespace string
 	// Store is given every outcome.
@@ -81,6 +84,14 @@ type ConfigReconciler struct {
 	// does not say, after every load; nil when the level is
 	// fixed.
 	LogLevel func(string)
+	// LogFormat is how the log is written since the start, json or text, and LogFormatFixed is
+	// true where a flag said so. The status says when the configuration asks for another one;
+	// empty where nobody can tell.
+	LogFormat      string
+	LogFormatFixed bool
+	// Schema compares the served CRDs with this controller's types, whenever the configuration
+	// has changed; nil for never. It is a DegradedSource as well.
+	Schema *SchemaCheck
 	// HTTPClient is shared by all HTTP sinks; SetupWithManager sets one when nil.
 	HTTPClient *http.Client
 	// SecretRetry is how long a Secret that could not be read is left alone;
@@ -93,6 +104,16 @@ type ConfigReconciler struct {
 	Undecided func() bool
 	// Triggers start a reconciliation when a DegradedSource has something new to say.
 	Triggers []source.Source
+
+	// compared is the configuration that Schema was last asked for. Reconciliations come one
+	// after the other.
+	compared *configVersion
+}
+
+// configVersion tells apart what a user has written; its zero value is no configuration.
+type configVersion struct {
+	uid        types.UID
+	generation int64
 }
 
 // +kubebuilder:rbac:groups=aibom.k8saibom.dev,resources=aibomcontrollerconfigs,verbs=get;list;watch
@@ -126,7 +147,10 @@ func (r *ConfigReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 		return ctrl.Result{}, nil
 	}
 	config := &v1beta1.AIBOMControllerConfig{}
-	err := r.Client.Get(ctx, req.NamespacedName, config)
+	err := r.Reader.Get(ctx, req.NamespacedName, config)
+	if client.IgnoreNotFound(err) == nil {
+		r.compareSchema(ctx, config)
+	}
 	if apierrors.IsNotFound(err) {
 		r.apply(settings.Absent(), nil)
 		return ctrl.Result{}, nil
@@ -150,6 +174,17 @@ func (r *ConfigReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctr
 	return ctrl.Result{}, nil
 }
 
+// compareSchema looks at the served CRDs once for each configuration, and once where there is
+// none: what a schema lacks matters when something is set.
+func (r *ConfigReconciler) compareSchema(ctx context.Context, config *v1beta1.AIBOMControllerConfig) {
+	version := configVersion{config.UID, config.Generation}
+	if r.Schema == nil || (r.compared != nil && *r.compared == version) {
+		return
+	}
+	r.compared = &version
+	r.Schema.Check(ctx)
+}
+
 // apply brings the outcome into force, here and in the metrics.
 func (r *ConfigReconciler) apply(outcome settings.Outcome, invalid *settings.InvalidError) settings.State {
 	state := r.Store.Apply(outcome)
@@ -171,6 +206,9 @@ func (r *ConfigReconciler) report(ctx context.Context, config *v1beta1.AIBOMCont
 		degraded = append(degraded, source()...)
 	}
 	degraded = append(degraded, r.retained(config, degraded)...)
+	if state.Ready {
+		state.Message += r.logFormatNote(r.Store.Load().LogFormat)
+	}
 	updated := config.DeepCopy()
 	setConfigStatus(updated, state, degraded)
 	if equality.Semantic.DeepEqual(config.Status, updated.Status) {
@@ -196,6 +234,27 @@ func setConfigStatus(config *v1beta1.AIBOMControllerConfig, state settings.State
 		condition.Message = bounded(condition.Message, maxMessage)
 		meta.SetStatusCondition(&config.Status.Conditions, condition)
 	}
+}
+
+// logFormatNote says that the log is not written as the configuration asks for; empty where
+// it is.
+func (r *ConfigReconciler) logFormatNote(asked string) string {
+	if r.LogFormat == "" {
+		return ""
+	}
+	if r.LogFormatFixed {
+		if asked == "" || asked == r.LogFormat {
+			return ""
+		}
+		return fmt.Sprintf("; spec.logging.format (%s) has no effect, because --log-format=%s wins over it", asked, r.LogFormat)
+	}
+	if asked == "" {
+		asked = settings.DefaultLogFormat
+	}
+	if asked == r.LogFormat {
+		return ""
+	}
+	return fmt.Sprintf("; spec.logging.format (%s) takes effect when the controller restarts, until then the log is written as %s", asked, r.LogFormat)
 }
 
 // retained is what an earlier run said of third-party watches, as long as this one cannot
@@ -306,7 +365,7 @@ func (r *ConfigReconciler) readSecret(ctx context.Context, name, key string) (st
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
 	secret := &corev1.Secret{}
-	err := r.Secrets.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, secret)
+	err := r.Reader.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", fmt.Errorf("the Secret %s/%s does not exist", r.Namespace, name)

@@ -140,7 +140,7 @@ func newConfigWorld(t *testing.T, objects ...client.Object) *configWorld {
 			},
 		}).Build()
 	w.ConfigReconciler = &ConfigReconciler{
-		Client: w.api, Secrets: w.api, Namespace: "aibom-system", Store: settings.NewStore(), Recorder: w.events,
+		Client: w.api, Reader: w.api, Namespace: "aibom-system", Store: settings.NewStore(), Recorder: w.events,
 		LogLevel: func(level string) { w.levels = append(w.levels, level) }, SecretRetry: 7 * time.Second,
 	}
 	return w

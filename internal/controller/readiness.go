@@ -13,17 +13,35 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 )
 
 // OwnInformersSynced is a readiness check: it fails until the informers of this project's own
 // kinds are synced, which is asked anew in every probe. Nobody else's kind is asked about: a
-// third party's failure must not make this controller unready. The probe's answer withholds
-// the reason, so the log has it, once as long as it stays the same.
+// third party's failure must not make this controller unready.
 func OwnInformersSynced(c cache.Cache, log logr.Logger) healthz.Checker {
+	return logged(log, func(request *http.Request) error { return ownInformersSynced(request, c) })
+}
+
+// ConfigurationValid is a readiness check: it fails while the newest configuration is invalid,
+// whatever is in force instead. A replica that was never given one, because it does not lead,
+// knows nothing against it and is ready.
+func ConfigurationValid(store *settings.Store, log logr.Logger) healthz.Checker {
+	return logged(log, func(*http.Request) error {
+		if state := store.State(); !state.Ready {
+			return fmt.Errorf("the configuration is invalid: %s: %s", state.Reason, state.Message)
+		}
+		return nil
+	})
+}
+
+// logged has the log tell why a check fails, once as long as the reason stays the same: the
+// probe's answer may withhold it.
+func logged(log logr.Logger, check healthz.Checker) healthz.Checker {
 	var last atomic.Value
 	last.Store("")
 	return func(request *http.Request) error {
-		err := ownInformersSynced(request, c)
+		err := check(request)
 		reason := ""
 		if err != nil {
 			reason = err.Error()

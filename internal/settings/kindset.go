@@ -4,6 +4,7 @@ package settings
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -32,6 +33,10 @@ func (s KindSet) Allows(gk schema.GroupKind) bool {
 
 // All is true when the set holds every kind.
 func (s KindSet) All() bool { return len(s.members) == 0 }
+
+// Equal is true when both sets were made from the same entries, in whichever order. The set
+// of every kind equals itself only, not a set that lists all that are known.
+func (s KindSet) Equal(other KindSet) bool { return maps.Equal(s.members, other.members) }
 
 // ParseKinds reads entries of the form Group/Kind, the core group spelt core. Each entry
 // must be a known kind (see the kinds package) and occur once; every one that is not is

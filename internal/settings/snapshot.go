@@ -82,3 +82,14 @@ func Default() *Snapshot {
 func (s *Snapshot) Equal(other *Snapshot) bool {
 	return equality.Semantic.DeepEqual(s.spec, other.spec)
 }
+
+// OnlyKindsDiffer is true when the snapshots differ, and in nothing but how
+// spec.discovery.workloadKinds is written.
+func (s *Snapshot) OnlyKindsDiffer(other *Snapshot) bool {
+	mine, others := s.spec, other.spec
+	if equality.Semantic.DeepEqual(mine.Discovery.WorkloadKinds, others.Discovery.WorkloadKinds) {
+		return false
+	}
+	mine.Discovery.WorkloadKinds, others.Discovery.WorkloadKinds = nil, nil
+	return equality.Semantic.DeepEqual(mine, others)
+}

@@ -8,7 +8,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,23 +31,44 @@ func configure(ctx context.Context, spec v1beta1.AIBOMControllerConfigSpec) {
 // apply creates or replaces the configuration and waits until it is in force.
 func apply(ctx context.Context, spec v1beta1.AIBOMControllerConfigSpec) {
 	GinkgoHelper()
-	object := theConfig()
-	object.Spec = spec
-	err := admin.Create(ctx, object)
-	if client.IgnoreAlreadyExists(err) == nil && err != nil {
-		Expect(admin.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
-		object.Spec = spec
-		err = admin.Update(ctx, object)
-	}
-	Expect(err).NotTo(HaveOccurred())
-	generation := object.Generation
-	Eventually(func() (*v1beta1.AIBOMControllerConfig, error) {
-		err := admin.Get(ctx, client.ObjectKeyFromObject(object), object)
-		return object, err
-	}).Should(And(
+	generation := write(ctx, spec)
+	Eventually(configuration(ctx)).Should(And(
 		HaveField("Status.ObservedGeneration", generation),
 		haveCondition(v1beta1.ConditionReady, metav1.ConditionTrue, v1beta1.ReasonConfigLoaded),
 	), "the configuration comes into force")
+}
+
+// write creates or replaces the configuration and returns its generation.
+func write(ctx context.Context, spec v1beta1.AIBOMControllerConfigSpec) int64 {
+	GinkgoHelper()
+	object := theConfig()
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		object.Spec = spec
+		err := admin.Create(ctx, object)
+		if !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+		if err := admin.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		object.Spec = spec
+		err = admin.Update(ctx, object)
+		if err != nil {
+			object = theConfig()
+		}
+		return err
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return object.Generation
+}
+
+// configuration asks the API server.
+func configuration(ctx context.Context) func() (*v1beta1.AIBOMControllerConfig, error) {
+	return func() (*v1beta1.AIBOMControllerConfig, error) {
+		object := theConfig()
+		err := admin.Get(ctx, client.ObjectKeyFromObject(object), object)
+		return object, err
+	}
 }
 
 func theConfig() *v1beta1.AIBOMControllerConfig {
