@@ -130,7 +130,7 @@ func run(ctx context.Context, o options) error {
 		Settings: store,
 		Tool:     bom.Tool{Name: "k8s-aibom", Vendor: "k8s-aibom", Version: version},
 		Clock:    clock.RealClock{},
-		Tracked:  ownership.NewTrackedKinds(kinds.BuiltIn()...),
+		Rollup:   controller.NewRollup(mgr, ownership.NewTrackedKinds(kinds.BuiltIn()...), clock.RealClock{}),
 	}
 	if err := controller.SetupWorkloads(ctx, mgr, shared); err != nil {
 		return err

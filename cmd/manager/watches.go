@@ -7,11 +7,14 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/internal/controller"
@@ -74,22 +77,32 @@ func addSupervisor(mgr ctrl.Manager, o options, shared controller.Options, regis
 		return err
 	}
 	log := mgr.GetLogger().WithName("watch")
-	s := supervisor.New(supervisor.Options{
+	var s *supervisor.Supervisor
+	fanout := controller.NewFanout(shared.Settings, controller.FanoutOptions{
+		Reader:  mgr.GetAPIReader(),
+		Kinds:   func() []kinds.Kind { return append(kinds.BuiltIn(), s.Running()...) },
+		Enqueue: shared.Rollup.Queues.Enqueue,
+		Clock:   clock.RealClock{},
+		Log:     mgr.GetLogger().WithName("fanout"),
+	})
+	s = supervisor.New(supervisor.Options{
 		Kinds:  kinds.ThirdParty(),
 		CRDs:   supervisor.APICRDs{Reader: mgr.GetAPIReader(), Metadata: crds},
 		Mapper: mgr.GetRESTMapper(),
 		Prober: supervisor.APIProber{Reader: mgr.GetAPIReader()},
 		Runners: &supervisor.Runners{
-			Config:     mgr.GetConfig(),
-			HTTPClient: mgr.GetHTTPClient(),
-			Scheme:     mgr.GetScheme(),
-			Mapper:     mgr.GetRESTMapper(),
-			Reconciler: controller.ThirdPartyReconciler(mgr, shared, registry),
-			Log:        log,
+			Config:      mgr.GetConfig(),
+			HTTPClient:  mgr.GetHTTPClient(),
+			Scheme:      mgr.GetScheme(),
+			Mapper:      mgr.GetRESTMapper(),
+			Reconciler:  controller.ThirdPartyReconciler(mgr, shared, registry),
+			RateLimiter: controller.RateLimiter[reconcile.Request],
+			Log:         log,
 		},
 		Configured: shared.Settings.Loaded(),
 		Allowed:    allowedBy(shared.Settings),
-		Tracked:    shared.Tracked,
+		Tracked:    shared.Rollup.Tracked,
+		FanOut:     fanout.TriggerContext,
 		Sweep:      controller.Sweep(mgr.GetAPIReader(), mgr.GetClient(), log),
 		Reported:   controller.Reported(mgr.GetCache(), log),
 		Health:     registry,
@@ -99,10 +112,16 @@ func addSupervisor(mgr ctrl.Manager, o options, shared controller.Options, regis
 		Log:        mgr.GetLogger().WithName("supervisor"),
 	})
 	shared.Settings.Subscribe(func(_, _ *settings.Snapshot) { s.AllowedChanged() })
-	if err := mgr.Add(s); err != nil {
-		return err
+	for _, k := range kinds.ThirdParty() {
+		shared.Rollup.Queues.Register(k, func(key types.NamespacedName) { s.Enqueue(k, key) })
 	}
-	return mgr.Add(&controller.ThirdPartyEvents{Cache: mgr.GetCache(), Settings: shared.Settings, Supervisor: s})
+	events := &controller.ThirdPartyEvents{Cache: mgr.GetCache(), Settings: shared.Settings, Supervisor: s}
+	for _, r := range []manager.Runnable{s, fanout, events} {
+		if err := mgr.Add(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // allowedBy asks the configuration in force which kinds it allows, all by one snapshot.

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -39,35 +40,18 @@ type Rollup struct {
 	told map[schema.GroupVersionKind]bool
 }
 
-func newRollup(mgr ctrl.Manager, o Options) *Rollup {
-	queues, tracked, live := o.Queues, o.Tracked, o.Live
-	if queues == nil {
-		queues = &Queues{}
-	}
-	if tracked == nil {
-		tracked = onlyBuiltIn()
-	}
-	if live == nil {
-		live = mgr.GetAPIReader()
-	}
+// NewRollup returns what all reconcilers of a manager share. The tracked kinds are those that
+// somebody else keeps up to date.
+func NewRollup(mgr ctrl.Manager, tracked *ownership.TrackedKinds, c clock.PassiveClock) *Rollup {
 	return &Rollup{
-		Walker: ownership.Walker{Cached: mgr.GetClient(), Live: live},
+		Walker: ownership.Walker{Cached: mgr.GetClient(), Live: mgr.GetAPIReader()},
 		Closure: &ownership.Closure{
 			Cached:  mgr.GetClient(),
-			Between: &ownership.Intermediates{Live: live, Tracked: tracked, Clock: o.Clock},
+			Between: &ownership.Intermediates{Live: mgr.GetAPIReader(), Tracked: tracked, Clock: c},
 		},
 		Tracked: tracked,
-		Queues:  queues,
+		Queues:  &Queues{},
 	}
-}
-
-// onlyBuiltIn tracks the kinds that every cluster has, where nobody looks for others.
-func onlyBuiltIn() *ownership.TrackedKinds {
-	tracked := ownership.NewTrackedKinds(kinds.BuiltIn()...)
-	for _, k := range kinds.ThirdParty() {
-		tracked.Settle(k)
-	}
-	return tracked
 }
 
 // judge tracks the kinds that are there and that the configuration allows.

@@ -48,7 +48,10 @@ func TestAnAbsorbedWorkloadsFormerOwnerIsToldWhenItLeaves(t *testing.T) {
 }
 
 func TestWhatMayStandBetweenIsAskedFor(t *testing.T) {
-	tracked := onlyBuiltIn()
+	tracked := ownership.NewTrackedKinds(kinds.BuiltIn()...)
+	for _, k := range kinds.ThirdParty() {
+		tracked.Settle(k)
+	}
 	tracked.Add(kindOf(t, "leaderworkerset.x-k8s.io", "LeaderWorkerSet"))
 	u := &Rollup{Tracked: tracked}
 	for name, c := range map[string]struct {

@@ -43,12 +43,8 @@ type Options struct {
 	Settings *settings.Store
 	Tool     bom.Tool
 	Clock    clock.PassiveClock
-	// Queues lead from one kind to another; nil for queues that nobody else knows.
-	Queues *Queues
-	// Tracked are the kinds that are there; nil for the built-in ones.
-	Tracked *ownership.TrackedKinds
-	// Live reads owners from the API server; nil for the manager's reader.
-	Live client.Reader
+	// Rollup finds out who owns whom.
+	Rollup *Rollup
 	// Scrape replaces how a kind is read; nil for the kind's own way.
 	Scrape func(kinds.Kind) ScrapeFunc
 }
@@ -58,8 +54,7 @@ func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err := ownership.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	rollup := newRollup(mgr, o)
-	events := &RollupReconciler{Rollup: rollup, Namespaces: mgr.GetClient(), Settings: o.Settings}
+	events := &RollupReconciler{Rollup: o.Rollup, Namespaces: mgr.GetClient(), Settings: o.Settings}
 	if err := events.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller of the roll-up: %w", err)
 	}
@@ -79,7 +74,7 @@ func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 			Scrape:    read(k),
 			Workloads: mgr.GetClient(),
 			Client:    mgr.GetClient(),
-			Rollup:    rollup,
+			Rollup:    o.Rollup,
 			Settings:  o.Settings,
 			Recorder:  mgr.GetEventRecorder(eventSource),
 			Tool:      o.Tool,
@@ -205,10 +200,11 @@ func (r *WorkloadReconciler) workloads(ctx context.Context, namespace string) []
 }
 
 // configChanged enqueues every workload of the kind when another configuration comes into
-// force. It asks the cache, not the API server.
+// force. It asks the cache, not the API server; a change of workloadKinds alone is the
+// Fanout's, which asks the API server.
 func (r *WorkloadReconciler) configChanged(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	r.Settings.Subscribe(func(_, _ *settings.Snapshot) {
-		if ctx.Err() != nil {
+	r.Settings.Subscribe(func(before, after *settings.Snapshot) {
+		if ctx.Err() != nil || before.OnlyKindsDiffer(after) {
 			return
 		}
 		for _, request := range r.workloads(ctx, metav1.NamespaceAll) {

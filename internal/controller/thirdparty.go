@@ -42,7 +42,6 @@ const crdRetry = 10 * time.Second
 // watch is healthy.
 func ThirdPartyReconciler(mgr ctrl.Manager, o Options, registry *health.Registry) supervisor.ReconcilerFunc {
 	recorder := mgr.GetEventRecorder(eventSource)
-	rollup := newRollup(mgr, o)
 	return func(k kinds.Kind, reader client.Reader) reconcile.Reconciler {
 		return &WorkloadReconciler{
 			Kind: k,
@@ -54,7 +53,7 @@ func ThirdPartyReconciler(mgr ctrl.Manager, o Options, registry *health.Registry
 			Scrape:    scrapeThirdParty(k),
 			Workloads: reader,
 			Client:    mgr.GetClient(),
-			Rollup:    rollup,
+			Rollup:    o.Rollup,
 			MayDelete: func() bool { return registry.Healthy(k.Name()) },
 			Settings:  o.Settings,
 			Recorder:  recorder,
@@ -102,8 +101,8 @@ func (e *ThirdPartyEvents) Start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watching AIBOMs: %w", err)
 	}
-	e.Settings.Subscribe(func(_, _ *settings.Snapshot) {
-		if ctx.Err() == nil {
+	e.Settings.Subscribe(func(before, after *settings.Snapshot) {
+		if ctx.Err() == nil && !before.OnlyKindsDiffer(after) {
 			e.Supervisor.Resync()
 		}
 	})

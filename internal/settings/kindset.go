@@ -34,6 +34,17 @@ func (s KindSet) Allows(gk schema.GroupKind) bool {
 // All is true when the set holds every kind.
 func (s KindSet) All() bool { return len(s.members) == 0 }
 
+// notice says what a set that is not every kind leaves out, so that a workload without an
+// AIBOM is not misread; it is empty for every kind.
+func (s KindSet) notice() string {
+	if s.All() {
+		return ""
+	}
+	return fmt.Sprintf("; workloadKinds allows %d of the %d known kinds: workloads of the others have no AIBOM, "+
+		"third-party ones are not watched either, those of apps and batch are watched all the same",
+		len(s.members), len(kinds.Catalogue))
+}
+
 // Equal is true when both sets were made from the same entries, in whichever order. The set
 // of every kind equals itself only, not a set that lists all that are known.
 func (s KindSet) Equal(other KindSet) bool { return maps.Equal(s.members, other.members) }

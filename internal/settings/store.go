@@ -143,7 +143,7 @@ func decide(o Outcome, good *Snapshot) (*Snapshot, State) {
 func stateOf(o Outcome, good *Snapshot) State {
 	switch {
 	case o.snapshot != nil:
-		return State{Ready: true, Reason: v1beta1.ReasonConfigLoaded, Message: "the configuration is in force"}
+		return State{Ready: true, Reason: v1beta1.ReasonConfigLoaded, Message: "the configuration is in force" + o.snapshot.WorkloadKinds.notice()}
 	case o.err == nil:
 		return State{Ready: true, Reason: v1beta1.ReasonConfigLoaded, Message: "there is no configuration, so the defaults are in force"}
 	}

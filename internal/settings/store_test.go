@@ -168,3 +168,13 @@ func TestStoreIsSafeForConcurrentUse(t *testing.T) {
 	g.Expect(changes.Load()).To(gomega.BeNumerically(">", 0))
 	g.Expect(s.Load().Equal(outcomes[2].snapshot)).To(gomega.BeTrue())
 }
+
+func TestTheStateSaysWhatAnAllowlistLeavesOut(t *testing.T) {
+	g := NewWithT(t)
+	snapshot, invalid := Compile(t.Context(), v1beta1.AIBOMControllerConfigSpec{
+		Discovery: v1beta1.DiscoverySpec{WorkloadKinds: []string{"apps/Deployment", "batch/Job"}},
+	}, Dependencies{})
+	g.Expect(invalid).To(BeNil())
+	g.Expect(NewStore().Apply(Valid(snapshot)).Message).To(ContainSubstring("workloadKinds allows 2 of the 11 known kinds"))
+	g.Expect(NewStore().Apply(Valid(Default())).Message).To(Equal("the configuration is in force"))
+}

@@ -72,7 +72,9 @@ type Runners struct {
 	Scheme     *runtime.Scheme
 	Mapper     meta.RESTMapper
 	Reconciler ReconcilerFunc
-	Log        logr.Logger
+	// RateLimiter says when a workload that failed is tried again; nil for controller-runtime's.
+	RateLimiter func() workqueue.TypedRateLimiter[reconcile.Request]
+	Log         logr.Logger
 }
 
 // New implements RunnerFactory.
@@ -204,9 +206,14 @@ func (r *runner) newInformer(lw toolscache.ListerWatcher, object runtime.Object,
 
 func (r *runner) newController(c cache.Cache, syncTimeout time.Duration) (controller.Controller, error) {
 	log := r.factory.Log.WithValues("kind", r.kind.Key())
+	var limiter workqueue.TypedRateLimiter[reconcile.Request]
+	if r.factory.RateLimiter != nil {
+		limiter = r.factory.RateLimiter()
+	}
 	ctl, err := controller.NewUnmanaged("thirdparty-"+r.kind.Name(), controller.Options{
 		Reconciler:         r.factory.Reconciler(r.kind, c),
 		CacheSyncTimeout:   syncTimeout,
+		RateLimiter:        limiter,
 		SkipNameValidation: ptr.To(true), // the same kind may start many times
 		RecoverPanic:       ptr.To(true),
 		Logger:             log,

@@ -19,6 +19,7 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/bom"
 	"github.com/k8s-aibom/k8s-aibom/internal/controller"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/internal/ownership"
 	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
@@ -81,7 +82,12 @@ func startInProcess(ctx context.Context, scrape func(kinds.Kind) controller.Scra
 	running, stop := context.WithCancel(context.Background())
 	store := settings.NewStore()
 	store.Apply(settings.Absent())
+	tracked := ownership.NewTrackedKinds(kinds.BuiltIn()...)
+	for _, k := range kinds.ThirdParty() {
+		tracked.Settle(k) // nobody looks for them here
+	}
 	Expect(controller.SetupWorkloads(running, mgr, controller.Options{
+		Rollup:   controller.NewRollup(mgr, tracked, clock.RealClock{}),
 		Settings: store,
 		Tool:     bom.Tool{Name: "k8s-aibom", Vendor: "k8s-aibom", Version: "dev"},
 		Clock:    clock.RealClock{},
