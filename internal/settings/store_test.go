@@ -170,11 +170,11 @@ func TestStoreIsSafeForConcurrentUse(t *testing.T) {
 }
 
 func TestTheStateSaysWhatAnAllowlistLeavesOut(t *testing.T) {
-	g := NewWithT(t)
+	g := gomega.NewWithT(t)
 	snapshot, invalid := Compile(t.Context(), v1beta1.AIBOMControllerConfigSpec{
 		Discovery: v1beta1.DiscoverySpec{WorkloadKinds: []string{"apps/Deployment", "batch/Job"}},
 	}, Dependencies{})
-	g.Expect(invalid).To(BeNil())
-	g.Expect(NewStore().Apply(Valid(snapshot)).Message).To(ContainSubstring("workloadKinds allows 2 of the 11 known kinds"))
-	g.Expect(NewStore().Apply(Valid(Default())).Message).To(Equal("the configuration is in force"))
+	g.Expect(invalid).To(gomega.BeNil())
+	g.Expect(NewStore().Apply(Valid(snapshot)).Message).To(gomega.ContainSubstring("workloadKinds allows 2 of the 11 known kinds"))
+	g.Expect(NewStore().Apply(Valid(Default())).Message).To(gomega.Equal("the configuration is in force"))
 }
