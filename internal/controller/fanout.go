@@ -73,6 +73,11 @@ func (f *Fanout) changed(before, after *settings.Snapshot) {
 	if before.WorkloadKinds.Equal(after.WorkloadKinds) {
 		return
 	}
+	f.note()
+}
+
+// note has a fan-out made; notes that come before it begins are one.
+func (f *Fanout) note() {
 	select {
 	case f.due <- struct{}{}:
 	default:
@@ -83,7 +88,7 @@ func (f *Fanout) changed(before, after *settings.Snapshot) {
 func (f *Fanout) NeedLeaderElection() bool { return true }
 
 // Start fans out after changes of the allowlist until ctx is done. However many come while
-// one fan-out runs, one more follows.
+// one fan-out runs, one more follows; so does one after a fan-out that missed something.
 func (f *Fanout) Start(ctx context.Context) error {
 	for {
 		select {
@@ -91,9 +96,20 @@ func (f *Fanout) Start(ctx context.Context) error {
 			return nil
 		case <-f.due:
 		}
-		if err := f.run(ctx, f.due); err != nil && ctx.Err() == nil {
-			f.options.Log.Error(err, "Some workloads follow the change of workloadKinds only when something else happens to them")
+		err := f.run(ctx, f.due)
+		if err == nil || ctx.Err() != nil {
+			continue
 		}
+		f.options.Log.Error(err, "Not every workload follows the change of workloadKinds yet, trying on")
+		timer := f.options.Clock.NewTimer(fanoutBackoffMax)
+		select {
+		case <-timer.C():
+			f.note()
+		case <-f.due:
+			f.note() // another change: no need to wait
+		case <-ctx.Done():
+		}
+		timer.Stop()
 	}
 }
 
