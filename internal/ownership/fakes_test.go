@@ -148,7 +148,6 @@ func (c cached) List(_ context.Context, list client.ObjectList, opts ...client.L
 	options.ApplyOptions(opts)
 	wanted := options.FieldSelector.Requirements()[0]
 	c.lookups = append(c.lookups, gvk.Kind+" "+wanted.Field)
-	c.world.lookups = c.lookups
 	var items []runtime.Object
 	for _, o := range c.objects {
 		if o.GroupVersionKind() != gvk || o.Namespace != options.Namespace {
@@ -170,7 +169,7 @@ type live struct{ *world }
 
 func (l live) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
 	gvk := o.GetObjectKind().GroupVersionKind()
-	l.world.requests = append(l.world.requests, "get "+gvk.Kind+" "+key.Name)
+	l.requests = append(l.requests, "get "+gvk.Kind+" "+key.Name)
 	if err := l.failures[gvk.Kind]; err != nil {
 		return err
 	}
@@ -188,7 +187,7 @@ func (l live) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ..
 func (l live) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	gvk := list.GetObjectKind().GroupVersionKind()
 	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
-	l.world.requests = append(l.world.requests, "list "+gvk.Kind)
+	l.requests = append(l.requests, "list "+gvk.Kind)
 	if err := l.failures[gvk.Kind]; err != nil {
 		return err
 	}

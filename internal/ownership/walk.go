@@ -9,7 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -119,11 +119,12 @@ func (w Walker) walk(ctx context.Context, start client.Object, judge Judge, near
 func (w Walker) follow(
 	ctx context.Context, namespace string, reference metav1.OwnerReference, judge Judge, result *Result,
 ) (above client.Object, reason string, err error) {
-	gv, err := schema.ParseGroupVersion(reference.APIVersion)
-	if err != nil || gv.Version == "" {
+	// An apiVersion that cannot be parsed gives an empty one.
+	gvk := schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind)
+	if gvk.Version == "" {
 		return nil, fmt.Sprintf("%q is no apiVersion", reference.APIVersion), nil
 	}
-	owner := Ancestor{GVK: gv.WithKind(reference.Kind), Namespace: namespace, Name: reference.Name, UID: reference.UID}
+	owner := Ancestor{GVK: gvk, Namespace: namespace, Name: reference.Name, UID: reference.UID}
 	verdict := judge(owner.GVK.GroupKind())
 	if result.End == Root && verdict == Undecided {
 		result.End, result.At = Waiting, reference
@@ -142,7 +143,7 @@ func unresolved(at metav1.OwnerReference, hops int, reason string) Result {
 
 // read is the owner, from the cache where that has it, or the reason why there is none.
 func (w Walker) read(ctx context.Context, owner Ancestor) (client.Object, string, error) {
-	if len(path.IsValidPathSegmentName(owner.Name)) > 0 {
+	if len(content.IsPathSegmentName(owner.Name)) > 0 {
 		return nil, fmt.Sprintf("%q is no name", owner.Name), nil
 	}
 	cached, err := w.fromCache(ctx, owner)
