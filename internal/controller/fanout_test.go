@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -144,7 +145,7 @@ func (w *fanoutWorld) allow(t *testing.T, entries ...string) {
 	t.Helper()
 	spec := v1beta1.AIBOMControllerConfigSpec{Discovery: v1beta1.DiscoverySpec{WorkloadKinds: entries}}
 	snapshot, invalid := settings.Compile(t.Context(), spec, settings.Dependencies{})
-	w.g.Expect(invalid).To(BeNil())
+	w.g.Expect(invalid).NotTo(HaveOccurred())
 	w.store.Apply(settings.Valid(snapshot))
 }
 
@@ -159,7 +160,7 @@ func TestFanoutEnqueuesEveryWorkloadOnceInPages(t *testing.T) {
 
 func TestFanoutBeginsAKindAgainWhenItsTokenExpires(t *testing.T) {
 	w := newFanoutWorld(t, map[string]int{"DeploymentList": 600, "JobList": 1}, "Deployment", "Job")
-	answers := []error{apierrors.NewResourceExpired("too old"), apierrors.NewGone("too old")}
+	answers := []error{apierrors.NewResourceExpired("too old"), apierrors.NewGenericServerResponse(http.StatusGone, "list", schema.GroupResource{}, "", "too old", 0, true)}
 	w.reader.before = func(_ context.Context, _, token string) error {
 		if token == "" || len(answers) == 0 {
 			return nil

@@ -174,7 +174,7 @@ func TestTheStateSaysWhatAnAllowlistLeavesOut(t *testing.T) {
 	snapshot, invalid := Compile(t.Context(), v1beta1.AIBOMControllerConfigSpec{
 		Discovery: v1beta1.DiscoverySpec{WorkloadKinds: []string{"apps/Deployment", "batch/Job"}},
 	}, Dependencies{})
-	g.Expect(invalid).To(gomega.BeNil())
+	g.Expect(invalid).NotTo(gomega.HaveOccurred())
 	g.Expect(NewStore().Apply(Valid(snapshot)).Message).To(gomega.ContainSubstring("workloadKinds allows 2 of the 11 known kinds"))
 	g.Expect(NewStore().Apply(Valid(Default())).Message).To(gomega.Equal("the configuration is in force"))
 }

@@ -280,3 +280,22 @@ func TestAnExclusionFollowedByAnAdmission(t *testing.T) {
 		}))
 	})
 }
+
+func TestAVersionThatIsNotServedForAWhile(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.serves(dgd, false)
+		g.Expect(w.running(dgd)).To(BeNil(), "it is stopped")
+		g.Expect(w.health.DegradedMessage()).To(ContainSubstring("does not serve the version v1beta1"), "and says why")
+		g.Expect(w.tracked[dgd.Name()]).To(BeTrue(), "its CRD is there: nothing re-roots")
+		probes := w.probes[dgd.Name()]
+		pass(longEnough)
+		g.Expect(w.probes[dgd.Name()]).To(Equal(probes), "what cannot be read is not probed")
+		w.serves(dgd, true)
+		w.running(dgd).syncs()
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{
+			health.WatchRecovered, health.WatchUnhealthy, health.WatchRecovered,
+		}))
+		g.Expect(w.sweeps).To(BeEmpty(), "nothing was deleted")
+	})
+}
