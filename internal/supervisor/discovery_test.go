@@ -190,6 +190,37 @@ func TestAWatchOfCRDsThatNeverSyncsIsTold(t *testing.T) {
 	})
 }
 
+// lastMomentCRDs sync at the very moment at which that is overdue.
+type lastMomentCRDs struct{ CRDs }
+
+func (lastMomentCRDs) Watch(ctx context.Context, w CRDWatcher) {
+	clock.RealClock{}.Sleep(DefaultCacheSyncTimeout)
+	w.Synced()
+	<-ctx.Done()
+}
+
+func TestAWatchOfCRDsThatSyncsAtTheLastMomentIsHealthy(t *testing.T) {
+	for range 50 { // which of the two comes first is chance
+		synctest.Test(t, func(t *testing.T) {
+			g, w := NewWithT(t), newWorld()
+			registry := health.NewRegistry(clock.RealClock{}, &transitions{})
+			w.start()
+			sup := New(Options{
+				Kinds: candidates, CRDs: lastMomentCRDs{w}, Mapper: mapper{w: w}, Prober: w, Runners: w, Tracked: newWorldTracker(),
+				Health: registry, Clock: clock.RealClock{}, Log: logr.Discard(),
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- sup.Start(ctx) }()
+			pass(DefaultCacheSyncTimeout + time.Second)
+			g.Expect(registry.DegradedMessage()).To(BeEmpty(), "what has synced is not overdue any more")
+			cancel()
+			g.Expect(<-ended).To(Succeed())
+			g.Expect(w.stop()).To(Succeed())
+		})
+	}
+}
+
 // newWorldTracker takes notice of nothing.
 func newWorldTracker() Tracker {
 	w := newWorld()

@@ -27,16 +27,31 @@ import (
 type Disturbance struct {
 	// Resource is the resource that requests must be about.
 	Resource schema.GroupResource
+	// Name is that of the object which requests must be about; empty means any, and requests
+	// for many objects.
+	Name string
 	// Verbs are the API's verbs (get, list, watch and so on); none means all.
 	Verbs []string
 	// Status is the HTTP status of the answer, a metav1.Status. 0 means that the request is
 	// accepted and never answered.
 	Status int
+	// Until makes the request wait, and has it passed on once the channel is closed. Status
+	// counts for nothing then.
+	Until <-chan struct{}
 }
 
 func (d Disturbance) matches(info *request.RequestInfo) bool {
 	return info.IsResourceRequest && info.APIGroup == d.Resource.Group && info.Resource == d.Resource.Resource &&
-		(len(d.Verbs) == 0 || slices.Contains(d.Verbs, info.Verb))
+		(d.Name == "" || d.Name == info.Name) && (len(d.Verbs) == 0 || slices.Contains(d.Verbs, info.Verb))
+}
+
+// Passage is a request that came to a Proxy, disturbed or not.
+type Passage struct {
+	Verb, Name string
+	Resource   schema.GroupResource
+	// Accept is the header that says in which form the answer is wanted. An audit log does
+	// not have it.
+	Accept string
 }
 
 // Proxy stands between one client and the API server and disturbs what it is told to, with
@@ -51,13 +66,14 @@ type Proxy struct {
 	mu           sync.Mutex
 	disturbances []Disturbance
 	flights      map[*flight]bool
+	passages     []Passage
 }
 
 // flight is one request under way.
 type flight struct {
 	info   *request.RequestInfo
 	cancel context.CancelFunc
-	// held is true while it waits for nothing.
+	// held is true while it waits for nothing: no answer will come.
 	held bool
 }
 
@@ -145,9 +161,17 @@ func (p *Proxy) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	f := &flight{info: info, cancel: cancel}
 	d, disturbed := p.take(f)
 	defer p.drop(f)
+	p.record(info, in.Header.Get("Accept"))
 	switch {
 	case !disturbed:
 		p.reverse.ServeHTTP(out, in.WithContext(ctx))
+	case d.Until != nil:
+		select {
+		case <-d.Until:
+			p.reverse.ServeHTTP(out, in.WithContext(ctx))
+		case <-ctx.Done():
+			panic(http.ErrAbortHandler)
+		}
 	case d.Status != 0:
 		refuse(out, info, d.Status)
 	default:
@@ -160,9 +184,34 @@ func (p *Proxy) take(f *flight) (Disturbance, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d, disturbed := p.find(f.info)
-	f.held = disturbed && d.Status == 0
+	f.held = disturbed && d.Status == 0 && d.Until == nil
 	p.flights[f] = true
 	return d, disturbed
+}
+
+func (p *Proxy) record(info *request.RequestInfo, accept string) {
+	if !info.IsResourceRequest {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.passages = append(p.passages, Passage{
+		Verb: info.Verb, Name: info.Name, Accept: accept,
+		Resource: schema.GroupResource{Group: info.APIGroup, Resource: info.Resource},
+	})
+}
+
+// Passages are the requests about a resource that came so far, in their order.
+func (p *Proxy) Passages(of schema.GroupResource) []Passage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var some []Passage
+	for _, each := range p.passages {
+		if each.Resource == of {
+			some = append(some, each)
+		}
+	}
+	return some
 }
 
 func (p *Proxy) drop(f *flight) {
@@ -176,7 +225,14 @@ func refuse(out http.ResponseWriter, info *request.RequestInfo, code int) {
 	out.WriteHeader(code)
 	_ = json.NewEncoder(out).Encode(metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure, Code: int32(code), Reason: metav1.StatusReasonInternalError,
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason(code),
 		Message: "disturbed on purpose: " + info.Verb + " " + info.Resource,
 	})
+}
+
+func reason(code int) metav1.StatusReason {
+	if code == http.StatusForbidden {
+		return metav1.StatusReasonForbidden
+	}
+	return metav1.StatusReasonInternalError
 }

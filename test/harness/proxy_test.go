@@ -58,6 +58,29 @@ var _ = Describe("the proxy", func() {
 		Expect(err).NotTo(HaveOccurred(), "the disturbance is over")
 	})
 
+	It("disturbs the requests for one object only, and passes on late what it is told to", func(ctx context.Context) {
+		until := make(chan struct{})
+		proxy.Disturb(
+			harness.Disturbance{Resource: configMaps, Name: "refused", Status: http.StatusForbidden},
+			harness.Disturbance{Resource: configMaps, Name: "late", Until: until},
+		)
+		get := func(name string) error {
+			_, err := client.CoreV1().ConfigMaps("default").Get(ctx, name, metav1.GetOptions{})
+			return err
+		}
+		Expect(apierrors.IsForbidden(get("refused"))).To(BeTrue(), "the one is refused")
+		Expect(apierrors.IsNotFound(get("other"))).To(BeTrue(), "another is not")
+		answered := make(chan error, 1)
+		go func() { answered <- get("late") }()
+		Consistently(answered, "500ms").ShouldNot(Receive(), "no answer comes yet")
+		close(until)
+		var last error
+		Eventually(answered).Should(Receive(&last), "the answer comes late")
+		Expect(apierrors.IsNotFound(last)).To(BeTrue(), "and it is the API server's: %v", last)
+		Expect(proxy.Passages(configMaps)).To(HaveEach(HaveField("Accept", ContainSubstring("application/"))))
+		Expect(proxy.Passages(configMaps)).To(ContainElement(And(HaveField("Verb", "get"), HaveField("Name", "late"))))
+	})
+
 	It("leaves requests without an answer and cuts watches off", func(ctx context.Context) {
 		watch, err := client.CoreV1().ConfigMaps("default").Watch(ctx, metav1.ListOptions{})
 		Expect(err).NotTo(HaveOccurred())

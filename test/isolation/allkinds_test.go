@@ -10,6 +10,7 @@ import (
 
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/watched"
 )
 
 // outage is a way in which the conversion of every kind fails at once.
@@ -43,30 +44,30 @@ var _ = Describe("All six kinds that fail at once", Label(label), func() {
 		Context("because "+o.name, func() {
 			It("leave the built-in kinds alone, after the start and at a start", func(ctx context.Context) {
 				s := newScene(ctx)
-				s.putAll(ctx, "llm")
+				s.PutAll(ctx, "llm")
 				m := startManager(ctx)
 				for _, k := range kinds.ThirdParty() {
-					s.documented(ctx, k.GVK.Kind, "llm")
+					s.Documented(ctx, k.GVK.Kind, "llm")
 				}
-				m.expectHealthy(ctx, kinds.ThirdParty()...)
+				m.ExpectHealthy(ctx, kinds.ThirdParty()...)
 				o.begin(ctx)
 				for _, k := range kinds.ThirdParty() {
-					m.expectUnhealthy(ctx, k, probeInterval+slack, webhookFailed(k))
+					m.ExpectUnhealthy(ctx, k, probeInterval+slack, webhookFailed(k))
 				}
-				s.deployed(ctx, "after-the-start")
-				m.expectEvents(ctx, 1, 1, kinds.ThirdParty()...)
+				s.Deployed(ctx, "after-the-start")
+				m.ExpectEvents(ctx, 1, 1, kinds.ThirdParty()...)
 				Expect(m.Stop()).To(Succeed())
 
 				m = startManager(ctx)
-				s.deployed(ctx, "at-a-start")
+				s.Deployed(ctx, "at-a-start")
 				for _, k := range kinds.ThirdParty() {
-					m.expectUnhealthy(ctx, k, probeTimeout+slack, webhookFailed(k))
-					s.documented(ctx, k.GVK.Kind, "llm")
+					m.ExpectUnhealthy(ctx, k, probeTimeout+slack, webhookFailed(k))
+					s.Documented(ctx, k.GVK.Kind, "llm")
 				}
 				o.end(ctx)
-				m.expectHealthy(ctx, kinds.ThirdParty()...)
+				m.ExpectHealthy(ctx, kinds.ThirdParty()...)
 				expectNotDegraded(ctx)
-				m.expectEvents(ctx, 1, 1, kinds.ThirdParty()...)
+				m.ExpectEvents(ctx, 1, 1, kinds.ThirdParty()...)
 			})
 		})
 	}
@@ -77,48 +78,48 @@ var _ = Describe("A webhook that flaps", Label(label), func() {
 
 	It("is told of once for each transition and leaks nothing", func(ctx context.Context) {
 		s := newScene(ctx)
-		s.putAll(ctx, "llm")
+		s.PutAll(ctx, "llm")
 		m := startManager(ctx, "--watch-probe-interval="+(probeInterval/5).String())
-		s.deployed(ctx, "before")
-		document, err := s.document(ctx, "Deployment", "before")()
+		s.Deployed(ctx, "before")
+		document, err := s.Document(ctx, "Deployment", "before")()
 		Expect(err).NotTo(HaveOccurred())
-		m.expectHealthy(ctx, kinds.ThirdParty()...)
+		m.ExpectHealthy(ctx, kinds.ThirdParty()...)
 		cycle := func() {
 			graphs.stop()
-			Eventually(m.healthy(ctx, graph)).Should(BeZero(), "the outage is noticed")
+			Eventually(m.Healthy(ctx, graph)).Should(BeZero(), "the outage is noticed")
 			graphs.start()
-			Eventually(m.healthy(ctx, graph)).Should(Equal(1.0), "its end is noticed")
+			Eventually(m.Healthy(ctx, graph)).Should(Equal(1.0), "its end is noticed")
 		}
 		cycle()
-		goroutines, err := m.metric(ctx, "go_goroutines")()
+		goroutines, err := m.Metric(ctx, "go_goroutines")()
 		Expect(err).NotTo(HaveOccurred())
 		for i := 1; i < cycles; i++ {
 			cycle()
 			if i == cycles/2 {
-				s.deployed(ctx, "meanwhile")
+				s.Deployed(ctx, "meanwhile")
 			}
 		}
-		m.expectEvents(ctx, cycles, cycles+1, graph)
+		m.ExpectEvents(ctx, cycles, cycles+1, graph)
 		// A few come and go with the requests that happen to be under way.
-		Eventually(m.metric(ctx, "go_goroutines")).Should(BeNumerically("<=", goroutines+5), "no goroutine stays behind")
-		m.expectUndisturbed(ctx, allBut(graph)...)
-		Expect(s.document(ctx, "Deployment", "before")()).To(Equal(document), "no document of a built-in kind changes")
+		Eventually(m.Metric(ctx, "go_goroutines")).Should(BeNumerically("<=", goroutines+5), "no goroutine stays behind")
+		m.ExpectUndisturbed(ctx, watched.AllBut(graph)...)
+		Expect(s.Document(ctx, "Deployment", "before")()).To(Equal(document), "no document of a built-in kind changes")
 		expectNotDegraded(ctx)
 	})
 
 	It("is told of once for each transition when lists fail as well", func(ctx context.Context) {
 		const cycles = 5
 		s := newScene(ctx)
-		s.putAll(ctx, "llm")
+		s.PutAll(ctx, "llm")
 		m := startManager(ctx)
-		m.expectHealthy(ctx, kinds.ThirdParty()...)
+		m.ExpectHealthy(ctx, kinds.ThirdParty()...)
 		for range cycles {
 			convert(ctx, graph, harness.DeadConversion())
-			Eventually(m.healthy(ctx, graph)).Should(BeZero(), "the outage is noticed")
+			Eventually(m.Healthy(ctx, graph)).Should(BeZero(), "the outage is noticed")
 			convert(ctx, graph, graphs.Conversion())
-			Eventually(m.healthy(ctx, graph)).Should(Equal(1.0), "its end is noticed")
+			Eventually(m.Healthy(ctx, graph)).Should(Equal(1.0), "its end is noticed")
 		}
-		m.expectEvents(ctx, cycles, cycles+1, graph)
-		m.expectUndisturbed(ctx, allBut(graph)...)
+		m.ExpectEvents(ctx, cycles, cycles+1, graph)
+		m.ExpectUndisturbed(ctx, watched.AllBut(graph)...)
 	})
 })

@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/k8s-aibom/k8s-aibom/test/watched"
 )
 
 // These specs hold nothing of this project. They show that what the others break would take
@@ -25,8 +27,8 @@ var _ = Describe("A manager with one cache for all kinds", Label(label), func() 
 
 	BeforeEach(func(ctx context.Context) {
 		s = newScene(ctx)
-		s.put(ctx, graph, "stored")
-		s.deploy(ctx, "llm")
+		s.Put(ctx, graph, "stored")
+		s.Deploy(ctx, "llm")
 	})
 
 	It("serves both kinds while the webhook is there", func() {
@@ -38,7 +40,7 @@ var _ = Describe("A manager with one cache for all kinds", Label(label), func() 
 	})
 
 	It("serves nothing and ends, and blames the wrong kind, when the webhook is down", func(ctx context.Context) {
-		faults[0].bring(ctx, client.ObjectKey{Namespace: s.namespace, Name: "stored"})
+		faults[0].bring(ctx, client.ObjectKey{Namespace: s.Namespace, Name: "stored"})
 		shared := startShared()
 		var end error
 		Eventually(shared.ended).Should(Receive(&end), "the manager ends by itself")
@@ -62,8 +64,8 @@ type sharedManager struct {
 
 func startShared() *sharedManager {
 	GinkgoHelper()
-	mgr, err := ctrl.NewManager(plane.Config(), ctrl.Options{
-		Scheme: scheme, Logger: GinkgoLogr, Metrics: metricsserver.Options{BindAddress: "0"},
+	mgr, err := ctrl.NewManager(system.Plane.Config(), ctrl.Options{
+		Scheme: watched.Scheme, Logger: GinkgoLogr, Metrics: metricsserver.Options{BindAddress: "0"},
 	})
 	Expect(err).NotTo(HaveOccurred())
 	s := &sharedManager{ended: make(chan error, 1)}
@@ -77,7 +79,7 @@ func startShared() *sharedManager {
 	}
 	// The controller of graphs waits longer, so that it is certain which one gives up.
 	add("deployments", &appsv1.Deployment{}, &s.deployments, 3*time.Second)
-	add("graphs", empty(graph, graph.GVK.Version), &s.graphs, time.Minute)
+	add("graphs", watched.Empty(graph, graph.GVK.Version), &s.graphs, time.Minute)
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	DeferCleanup(stop)

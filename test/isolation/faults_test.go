@@ -14,6 +14,7 @@ import (
 
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/watched"
 )
 
 // webhook is a conversion webhook of the suite that knows whether it is up.
@@ -68,7 +69,7 @@ func mend(ctx context.Context) {
 
 func convert(ctx context.Context, k kinds.Kind, by *apiextensionsv1.CustomResourceConversion) {
 	GinkgoHelper()
-	Expect(plane.SetConversion(ctx, k.CRD(), by)).To(Succeed())
+	Expect(system.Plane.SetConversion(ctx, k.CRD(), by)).To(Succeed())
 }
 
 // webhookFailed begins every error of a conversion webhook that cannot be reached.
@@ -129,6 +130,6 @@ func read(ctx context.Context, key types.NamespacedName) func() error {
 	return func() error {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		return admin.Get(ctx, key, empty(graph, graph.GVK.Version))
+		return system.Admin.Get(ctx, key, watched.Empty(graph, graph.GVK.Version))
 	}
 }

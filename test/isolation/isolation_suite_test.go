@@ -7,7 +7,6 @@ package isolation
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -15,14 +14,11 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/watched"
 )
 
 // label marks the specs of this suite by the design that they hold.
@@ -32,21 +28,8 @@ const label = "design-004"
 // two of these later. An API server does so every 5 minutes by default.
 const compaction = 5 * time.Second
 
-// What config/default installs.
-const (
-	systemNamespace = "k8s-aibom-system"
-	managerAccount  = "k8s-aibom-controller-manager"
-	managerRole     = "k8s-aibom-manager-role"
-)
-
-// managerUser is who the manager is to the API server.
-var managerUser = harness.ServiceAccountUser(systemNamespace, managerAccount)
-
 var (
-	root   string
-	plane  *harness.ControlPlane
-	scheme = runtime.NewScheme()
-	admin  client.Client
+	system *watched.System
 
 	// graphs converts DynamoGraphDeployments: it is the operator that specs take down.
 	// others converts the other five kinds.
@@ -68,33 +51,12 @@ func TestIsolation(t *testing.T) {
 var _ = BeforeSuite(func(ctx context.Context) {
 	ctrl.SetLogger(GinkgoLogr)
 	noLeaks := harness.LeakCheck()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, v1beta1.AddToScheme, apiextensionsv1.AddToScheme,
-	} {
-		Expect(add(scheme)).To(Succeed())
-	}
-	var err error
-	root, err = harness.RepoRoot()
-	Expect(err).NotTo(HaveOccurred())
-	plane, err = harness.Start(ctx, harness.Options{
+	DeferCleanup(func() { Eventually(noLeaks).Should(Succeed(), "no goroutine outlives the suite") })
+	system = watched.Install(ctx, harness.Options{
 		APIServerFlags: map[string][]string{"etcd-compaction-interval": {compaction.String()}},
 	})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() {
-		Expect(plane.Stop()).To(Succeed())
-		Eventually(noLeaks).Should(Succeed(), "no goroutine outlives the suite")
-	})
-	admin, err = client.New(plane.Config(), client.Options{Scheme: scheme})
-	Expect(err).NotTo(HaveOccurred())
-
 	graphs, others = newWebhook(), newWebhook()
-	kubectl(ctx, "apply", "-k", filepath.Join(root, "config", "default"))
-	kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s",
-		"crd/aiboms.aibom.k8saibom.dev", "crd/aibomcontrollerconfigs.aibom.k8saibom.dev")
 	installThirdParties()
-	config := &v1beta1.AIBOMControllerConfig{}
-	config.Name = v1beta1.ConfigName
-	Expect(admin.Create(ctx, config)).To(Succeed())
 })
 
 // olderVersion is the version that objects are stored in: every kind gets one besides the
@@ -109,7 +71,7 @@ func olderVersion(k kinds.Kind) string {
 // installThirdParties installs the fixtures of the six kinds, each with a conversion webhook.
 func installThirdParties() {
 	GinkgoHelper()
-	crds, err := harness.ReadCRDs(filepath.Join(root, "config", "crd", "external"))
+	crds, err := harness.ExternalCRDs()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(crds).To(HaveLen(len(kinds.ThirdParty())), "one fixture for each kind")
 	for _, crd := range crds {
@@ -119,7 +81,7 @@ func installThirdParties() {
 		storeOlderVersion(crd, k)
 		crd.Spec.Conversion = webhookOf(k).Conversion()
 	}
-	Expect(plane.InstallCRDs(crds...)).To(Succeed())
+	Expect(system.Plane.InstallCRDs(crds...)).To(Succeed())
 }
 
 // storeOlderVersion makes the older version the stored one, and adds it where the fixture has
@@ -143,10 +105,4 @@ func webhookOf(k kinds.Kind) *webhook {
 		return graphs
 	}
 	return others
-}
-
-func kubectl(ctx context.Context, args ...string) {
-	GinkgoHelper()
-	_, _, err := plane.Kubectl(ctx, args...)
-	Expect(err).NotTo(HaveOccurred())
 }

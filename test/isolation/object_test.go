@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/test/watched"
 )
 
 // A probe reads the first object only, and the bad one is never the first.
@@ -24,9 +25,9 @@ var _ = Describe("One object that cannot be converted among many that can", Labe
 	BeforeEach(func(ctx context.Context) {
 		s = newScene(ctx)
 		for _, name := range good {
-			s.put(ctx, graph, name)
+			s.Put(ctx, graph, name)
 		}
-		bad = types.NamespacedName{Namespace: s.namespace, Name: broken}
+		bad = types.NamespacedName{Namespace: s.Namespace, Name: broken}
 	})
 
 	// forget has the API server drop its watch cache, as any change of the conversion does, so
@@ -43,37 +44,37 @@ var _ = Describe("One object that cannot be converted among many that can", Labe
 	// many probes that succeed, and recovers once it is repaired.
 	expectOneEpisode := func(ctx context.Context, m *manager, normalsBefore int) {
 		GinkgoHelper()
-		m.expectUnhealthy(ctx, graph, 2*compaction+cacheSyncTimeout+probeTimeout+slack, bad.String()+" cannot be converted")
-		Consistently(m.healthy(ctx, graph)).WithTimeout(6*probeInterval).Should(BeZero(), "probes that succeed clear nothing but their own failures")
-		m.expectEvents(ctx, 1, normalsBefore, graph)
-		s.deployed(ctx, "llm")
-		m.expectUndisturbed(ctx, allBut(graph)...)
+		m.ExpectUnhealthy(ctx, graph, 2*compaction+cacheSyncTimeout+probeTimeout+slack, bad.String()+" cannot be converted")
+		Consistently(m.Healthy(ctx, graph)).WithTimeout(6*probeInterval).Should(BeZero(), "probes that succeed clear nothing but their own failures")
+		m.ExpectEvents(ctx, 1, normalsBefore, graph)
+		s.Deployed(ctx, "llm")
+		m.ExpectUndisturbed(ctx, watched.AllBut(graph)...)
 
 		graphs.FailFor()
-		Eventually(m.healthy(ctx, graph)).WithTimeout(time.Minute).Should(Equal(1.0), "the kind recovers when the object is repaired")
-		s.documented(ctx, graph.GVK.Kind, broken)
-		m.expectEvents(ctx, 1, normalsBefore+1, graph)
+		Eventually(m.Healthy(ctx, graph)).WithTimeout(time.Minute).Should(Equal(1.0), "the kind recovers when the object is repaired")
+		s.Documented(ctx, graph.GVK.Kind, broken)
+		m.ExpectEvents(ctx, 1, normalsBefore+1, graph)
 		expectNotDegraded(ctx)
 	}
 
 	It("is one episode when it comes after the start", func(ctx context.Context) {
 		m := startManager(ctx)
-		m.expectHealthy(ctx, kinds.ThirdParty()...)
+		m.ExpectHealthy(ctx, kinds.ThirdParty()...)
 		for _, name := range good {
-			s.documented(ctx, graph.GVK.Kind, name)
+			s.Documented(ctx, graph.GVK.Kind, name)
 		}
 		// The API server's own watch stops at the new object and says nothing. It learns of it
 		// when etcd has compacted what it waits for, and has to read everything again.
 		graphs.FailFor(bad)
-		s.put(ctx, graph, broken)
+		s.Put(ctx, graph, broken)
 		expectOneEpisode(ctx, m, 1)
 	})
 
 	It("is one episode when the API server has to read everything again", func(ctx context.Context) {
-		s.put(ctx, graph, broken)
+		s.Put(ctx, graph, broken)
 		m := startManager(ctx)
-		m.expectHealthy(ctx, kinds.ThirdParty()...)
-		s.documented(ctx, graph.GVK.Kind, broken)
+		m.ExpectHealthy(ctx, kinds.ThirdParty()...)
+		s.Documented(ctx, graph.GVK.Kind, broken)
 		graphs.FailFor(bad)
 		forget(ctx)
 		expectOneEpisode(ctx, m, 1)
@@ -81,7 +82,7 @@ var _ = Describe("One object that cannot be converted among many that can", Labe
 
 	It("is one episode when it is there at the start", func(ctx context.Context) {
 		graphs.FailFor(bad)
-		s.put(ctx, graph, broken)
+		s.Put(ctx, graph, broken)
 		forget(ctx)
 		m := startManager(ctx)
 		expectOneEpisode(ctx, m, 0)
@@ -93,6 +94,6 @@ func listAll(ctx context.Context) func() error {
 	return func() error {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(graph.GVK.GroupVersion().WithKind(graph.GVK.Kind + "List"))
-		return admin.List(ctx, list)
+		return system.Admin.List(ctx, list)
 	}
 }
