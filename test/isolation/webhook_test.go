@@ -173,29 +173,6 @@ var _ = Describe("A conversion webhook that dies after the start", Label(label),
 	})
 })
 
-var _ = Describe("A kind that is taken out of the inventory while it fails", Label(label), func() {
-	It("keeps its AIBOMs until it works again", func(ctx context.Context) {
-		s := newScene(ctx)
-		s.PutAll(ctx, "llm")
-		m := startManager(ctx)
-		for _, k := range kinds.ThirdParty() {
-			s.Documented(ctx, k.GVK.Kind, "llm")
-		}
-		m.ExpectHealthy(ctx, graph)
-		faults[1].bring(ctx, client.ObjectKey{Namespace: s.Namespace, Name: "llm"})
-		m.ExpectUnhealthy(ctx, graph, probeInterval+slack, faults[1].causes...)
-
-		system.Inventory(ctx, inferenceService)
-		DeferCleanup(func(ctx context.Context) { system.Inventory(ctx, kinds.Catalogue...) })
-		Eventually(s.AIBOMs(ctx)).Should(ConsistOf("inferenceservice-llm", "dynamographdeployment-llm"),
-			"the kinds that work clean up")
-		Consistently(s.AIBOMs(ctx)).Should(ContainElement("dynamographdeployment-llm"), "the kind that fails deletes nothing")
-
-		graphs.start()
-		Eventually(s.AIBOMs(ctx)).Should(ConsistOf("inferenceservice-llm"), "the cleanup that was put off is done")
-	})
-})
-
 var _ = Describe("An operator that is uninstalled", Label(label), func() {
 	for _, f := range faults[:2] {
 		Context("so that "+f.name, func() {
