@@ -105,7 +105,7 @@ var _ = Describe("A CRD that is removed while the controller runs", Label(label,
 	})
 
 	// Workloads roll up into the workload that owns them, if that one's kind is installed.
-	PIt("has what it owned reported as roots, and absorbed again once it is back", Label("A2-row-8", "A2-row-2"), func(ctx context.Context) {
+	It("has what it owned reported as roots, and absorbed again once it is back", Label("A2-row-8", "A2-row-2"), func(ctx context.Context) {
 		s := newScene(ctx)
 		m := system.Start(ctx)
 		install(ctx, workerSet)

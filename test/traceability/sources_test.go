@@ -18,7 +18,7 @@ import (
 // Ginkgo's nodes: containers hold others, and specs are what runs.
 var (
 	containers = []string{"Describe", "Context", "When", "DescribeTable"}
-	specNodes  = []string{"It", "Specify", "Entry"}
+	specNodes  = []string{"It", "PIt", "Specify", "Entry"} // PIt is pending, and is there all the same
 	testName   = regexp.MustCompile(`^(Test|Fuzz|Benchmark)`)
 )
 

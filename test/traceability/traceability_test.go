@@ -20,11 +20,26 @@ const root = "../.."
 
 const page = "docs/traceability.md"
 
-// suites are the folders all of whose specs hold one design, with the label that says so.
-var suites = map[string]string{"test/isolation": "design-004"}
+// suite is a folder all of whose specs hold one design.
+type suite struct {
+	folder string
+	// labels are what every spec bears.
+	labels []string
+	// section begins the ids of the clauses that are about the specs.
+	section string
+}
+
+var suites = []suite{
+	{folder: "test/isolation", labels: []string{"design-004"}, section: "004"},
+	{folder: "test/discovery", labels: []string{"design-004-v1.7", "A7"}, section: "004-A7"},
+}
+
+// tableRows is how many rows the table of transitions has (Design 004, amendment A2).
+const tableRows = 11
 
 var (
-	clauseID  = regexp.MustCompile(`^(\d{3})-(\d+)$`)
+	// clauseID is that of a design's clause, or of a clause of one of its amendment's sections.
+	clauseID  = regexp.MustCompile(`^(\d{3}(?:-A\d+)?)-(\d+)$`)
 	reference = regexp.MustCompile("`([^`:]+): ([^`]+)`")
 )
 
@@ -73,8 +88,8 @@ func TestClausesAreNumberedWithoutAGap(t *testing.T) {
 		g.Expect(number).To(Equal(last[match[1]]+1), "%s follows the clause before it", c.id)
 		last[match[1]] = number
 	}
-	for folder, label := range suites {
-		g.Expect(last).To(HaveKey(strings.TrimPrefix(label, "design-")), "%s has clauses, held by %s", label, folder)
+	for _, each := range suites {
+		g.Expect(last).To(HaveKey(each.section), "%s has clauses, held by %s", each.section, each.folder)
 	}
 }
 
@@ -101,20 +116,37 @@ func TestEverySpecOfASuiteIsLabelledAndNamed(t *testing.T) {
 			named[h] = true
 		}
 	}
-	for folder, label := range suites {
-		found := readSources(t, folder)
-		g.Expect(found.specs).NotTo(BeEmpty(), "%s has specs", folder)
+	for _, each := range suites {
+		found := readSources(t, each.folder)
+		g.Expect(found.specs).NotTo(BeEmpty(), "%s has specs", each.folder)
 		for _, s := range found.specs {
-			g.Expect(s.labels).To(ContainElement(label), "the spec %q of %s bears the label of its design", s.text, folder)
-			g.Expect(named).To(HaveKey(held{folder, s.text}), "%s names the spec", page)
+			for _, label := range each.labels {
+				g.Expect(s.labels).To(ContainElement(label), "the spec %q of %s bears the label of its design", s.text, each.folder)
+			}
+			g.Expect(named).To(HaveKey(held{each.folder, s.text}), "%s names the spec", page)
 		}
+	}
+}
+
+// TestEveryRowOfTheTableHasASpec holds that each transition is tried on a real API server.
+func TestEveryRowOfTheTableHasASpec(t *testing.T) {
+	g := NewWithT(t)
+	labels := map[string]bool{}
+	for _, s := range readSources(t, "test/discovery").specs {
+		for _, label := range s.labels {
+			labels[label] = true
+		}
+	}
+	for row := 1; row <= tableRows; row++ {
+		g.Expect(labels).To(HaveKey("A2-row-" + strconv.Itoa(row)))
 	}
 }
 
 func TestParse(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(parse("text\n| Clause | Asks | Held by |\n|---|---|---|\n| 004-1 | a | `x/y: It works` `z: TestZ` |\n| 004-2 | b | |\n")).To(Equal([]clause{
+	g.Expect(parse("text\n| Clause | Asks | Held by |\n|---|---|---|\n| 004-1 | a | `x/y: It works` `z: TestZ` |\n| 004-2 | b | |\n| 004-A1-1 | c | `x: y` |\n| 4-1 | no id | |\n")).To(Equal([]clause{
 		{id: "004-1", asks: "a", heldBy: []held{{"x/y", "It works"}, {"z", "TestZ"}}},
 		{id: "004-2", asks: "b"},
+		{id: "004-A1-1", asks: "c", heldBy: []held{{"x", "y"}}},
 	}))
 }
