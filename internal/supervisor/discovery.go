@@ -95,6 +95,7 @@ func (d *discovery) watch(ctx context.Context) {
 		Changed: d.changed,
 		Synced: func() {
 			close(synced)
+			<-overdue // who is late must not be heard last
 			d.send(ctx, message{what: crdsSynced})
 			for name := range d.wake {
 				d.changed(name) // what happened before the watch began
