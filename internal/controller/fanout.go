@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,12 +27,12 @@ const (
 	fanoutPage = 500
 	// fanoutTimeout bounds one request of a fan-out.
 	fanoutTimeout = 30 * time.Second
-	// fanoutAttempts is how often a fan-out lists a kind that fails before it gives up.
+	// fanoutAttempts is how often a round begins a kind whose continue tokens expire.
 	fanoutAttempts = 6
 	// fanoutBackoffInitial is the pause after the first failure. It doubles with each, up to
 	// fanoutBackoffMax.
 	fanoutBackoffInitial = time.Second
-	fanoutBackoffMax     = 10 * time.Second
+	fanoutBackoffMax     = time.Minute
 )
 
 // FanoutOptions say what a Fanout lists and whom it tells.
@@ -58,12 +59,21 @@ type Fanout struct {
 	turn chan struct{}
 	// due holds a change of the allowlist that no round has covered yet.
 	due chan struct{}
+	// behind holds a token when a round missed something.
+	behind chan struct{}
+
+	mu sync.Mutex
+	// missed are the kinds, by name, whose last list failed.
+	missed map[string]bool
 }
 
 // NewFanout returns a Fanout that notes changes of workloadKinds in the store from now on and
 // acts on them once it was started.
 func NewFanout(store *settings.Store, options FanoutOptions) *Fanout {
-	f := &Fanout{options: options, turn: make(chan struct{}, 1), due: make(chan struct{}, 1)}
+	f := &Fanout{
+		options: options, turn: make(chan struct{}, 1), due: make(chan struct{}, 1), behind: make(chan struct{}, 1),
+		missed: map[string]bool{},
+	}
 	store.Subscribe(f.changed)
 	return f
 }
@@ -73,13 +83,13 @@ func (f *Fanout) changed(before, after *settings.Snapshot) {
 	if before.WorkloadKinds.Equal(after.WorkloadKinds) {
 		return
 	}
-	f.note()
+	note(f.due)
 }
 
-// note has a fan-out made; notes that come before it begins are one.
-func (f *Fanout) note() {
+// note leaves a token, if none is there.
+func note(tokens chan struct{}) {
 	select {
-	case f.due <- struct{}{}:
+	case tokens <- struct{}{}:
 	default:
 	}
 }
@@ -88,87 +98,77 @@ func (f *Fanout) note() {
 func (f *Fanout) NeedLeaderElection() bool { return true }
 
 // Start fans out after changes of the allowlist until ctx is done. However many come while
-// one fan-out runs, one more follows; so does one after a fan-out that missed something.
+// one fan-out runs, one more follows. It also comes back, with growing pauses, for the kinds
+// that a fan-out missed, and for those only.
 func (f *Fanout) Start(ctx context.Context) error {
+	pause := fanoutBackoffInitial
+	timer := f.options.Clock.NewTimer(pause)
+	timer.Stop()
+	defer timer.Stop()
 	for {
+		some := f.options.Kinds
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-f.due:
-		}
-		err := f.run(ctx, f.due)
-		if err == nil || ctx.Err() != nil {
+		case <-f.behind:
+			timer.Reset(pause)
 			continue
-		}
-		f.options.Log.Error(err, "Not every workload follows the change of workloadKinds yet, trying on")
-		timer := f.options.Clock.NewTimer(fanoutBackoffMax)
-		select {
-		case <-timer.C():
-			f.note()
 		case <-f.due:
-			f.note() // another change: no need to wait
-		case <-ctx.Done():
+			pause = fanoutBackoffInitial
+		case <-timer.C():
+			some, pause = f.behindhand, min(2*pause, fanoutBackoffMax)
 		}
-		timer.Stop()
+		err := f.round(ctx, some)
+		switch {
+		case err == nil:
+			pause = fanoutBackoffInitial
+		case ctx.Err() == nil:
+			f.options.Log.Error(err, "Not every workload was looked at after a change of what is reported, trying on")
+		}
 	}
+}
+
+// behindhand are the reporting kinds that were missed.
+func (f *Fanout) behindhand() []kinds.Kind {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(f.options.Kinds()), func(k kinds.Kind) bool { return !f.missed[k.Name()] })
 }
 
 // TriggerContext fans out once. It waits for its turn and gives up when ctx is done. A kind
-// that fails is tried again, with growing pauses and a bounded number of times, and holds up
-// no other; one that the API server does not have is skipped. The error names every kind of
-// which not all workloads were enqueued.
-func (f *Fanout) TriggerContext(ctx context.Context) error { return f.run(ctx, nil) }
+// that fails holds up no other and is left to Start; one that the API server does not have is
+// skipped. The error names every kind of which not all workloads were enqueued.
+func (f *Fanout) TriggerContext(ctx context.Context) error { return f.round(ctx, f.options.Kinds) }
 
-// run makes rounds until no kind fails. The turn is free during the pauses between them. A
-// value from again, which may be nil, begins anew with every kind in the place of a pause.
-func (f *Fanout) run(ctx context.Context, again <-chan struct{}) error {
-	pending, pause := f.options.Kinds(), fanoutBackoffInitial
-	for attempt := 1; ; attempt++ {
-		failed, err := f.round(ctx, pending)
-		if ctx.Err() != nil {
-			return fmt.Errorf("the fan-out was cut short: %w", ctx.Err())
-		}
-		if len(failed) == 0 || attempt == fanoutAttempts {
-			return err
-		}
-		timer := f.options.Clock.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("the fan-out was cut short: %w", ctx.Err())
-		case <-again:
-			timer.Stop()
-			pending, pause, attempt = f.options.Kinds(), fanoutBackoffInitial, 0
-		case <-timer.C():
-			pending, pause = failed, min(2*pause, fanoutBackoffMax)
-		}
-	}
-}
-
-// round lists the kinds at the same time, so that a slow one holds up no other, and returns
-// those that failed, with one error that names each.
-func (f *Fanout) round(ctx context.Context, some []kinds.Kind) (failed []kinds.Kind, err error) {
+// round lists some kinds at the same time, so that a slow one holds up no other, and notes
+// those that fail. Its error names each.
+func (f *Fanout) round(ctx context.Context, some func() []kinds.Kind) error {
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return fmt.Errorf("the fan-out was cut short: %w", ctx.Err())
 	}
 	select {
 	case f.turn <- struct{}{}:
 		defer func() { <-f.turn }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return fmt.Errorf("the fan-out was cut short: %w", ctx.Err())
 	}
-	errs := make([]error, len(some))
+	listed := some()
+	errs := make([]error, len(listed))
 	var wg sync.WaitGroup
-	for i, k := range some {
+	for i, k := range listed {
 		wg.Go(func() { errs[i] = f.list(ctx, k) })
 	}
 	wg.Wait()
-	for i, k := range some {
-		if errs[i] != nil {
-			failed = append(failed, k)
-		}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, k := range listed {
+		f.missed[k.Name()] = errs[i] != nil
 	}
-	return failed, errors.Join(errs...)
+	err := errors.Join(errs...)
+	if err != nil {
+		note(f.behind)
+	}
+	return err
 }
 
 // list enqueues every workload of a kind. A continue token that expired begins the kind again.

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -121,7 +122,7 @@ func (w Walker) follow(
 ) (above client.Object, reason string, err error) {
 	// An apiVersion that cannot be parsed gives an empty one.
 	gvk := schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind)
-	if gvk.Version == "" {
+	if !wellFormed(gvk.GroupVersion()) {
 		return nil, fmt.Sprintf("%q is no apiVersion", reference.APIVersion), nil
 	}
 	owner := Ancestor{GVK: gvk, Namespace: namespace, Name: reference.Name, UID: reference.UID}
@@ -135,6 +136,14 @@ func (w Walker) follow(
 		result.End, result.By = Absorbed, owner
 	}
 	return above, reason, err
+}
+
+// wellFormed says whether there can be such a group and version. The API server takes anything
+// in a reference, and discovery makes a path of it: another path than that of an API may give
+// an answer for ever that is no answer.
+func wellFormed(gv schema.GroupVersion) bool {
+	return len(validation.IsDNS1035Label(gv.Version)) == 0 &&
+		(gv.Group == "" || len(validation.IsDNS1123Subdomain(gv.Group)) == 0)
 }
 
 func unresolved(at metav1.OwnerReference, hops int, reason string) Result {

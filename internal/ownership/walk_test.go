@@ -106,6 +106,14 @@ func TestWalk(t *testing.T) {
 			objects: someone(func(r *metav1.OwnerReference) { r.APIVersion = "a/b/c" }),
 			end:     Unresolved, hops: 1, reason: `"a/b/c" is no apiVersion`,
 		},
+		"an apiVersion that leads out of the API": {
+			objects: someone(func(r *metav1.OwnerReference) { r.APIVersion = "../version" }),
+			end:     Unresolved, hops: 1, reason: `"../version" is no apiVersion`,
+		},
+		"a version that leads out of the API": {
+			objects: someone(func(r *metav1.OwnerReference) { r.APIVersion = "apps/.." }),
+			end:     Unresolved, hops: 1, reason: `"apps/.." is no apiVersion`,
+		},
 		"no name": {
 			objects: someone(func(r *metav1.OwnerReference) { r.Name = "../x" }),
 			end:     Unresolved, hops: 1, reason: `"../x" is no name`,

@@ -12,10 +12,14 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 )
 
+// sweepTurn is how long one attempt at a sweep may keep the apply loop from other kinds. What
+// it has deleted until then stays deleted.
+const sweepTurn = 30 * time.Second
+
 // act takes the actions that are to be taken, in their order. A sweep that fails is tried again
 // later, and what follows it waits: nothing new starts beside what an old CRD left behind.
 func (s *Supervisor) act(ctx context.Context, w *supervised) {
-	for len(w.todo) > 0 {
+	for len(w.todo) > 0 && !w.waiting {
 		if ctx.Err() != nil {
 			return // the lease may be another's by now
 		}
@@ -23,12 +27,16 @@ func (s *Supervisor) act(ctx context.Context, w *supervised) {
 			if ctx.Err() == nil {
 				s.Log.Error(err, "The AIBOMs of a disabled kind could not be deleted, trying on", "kind", w.kind.Key())
 			}
-			s.sendAfter(ctx, w.sweeping.next(), message{kind: w.kind.Name(), what: again})
+			w.waiting = true
+			w.retry++
+			s.sendAfter(ctx, w.sweeping.next(), message{kind: w.kind.Name(), what: again, number: w.retry})
 			return
 		}
 		w.todo = w.todo[1:]
 	}
-	w.sweeping.reset()
+	if len(w.todo) == 0 {
+		w.sweeping.reset()
+	}
 }
 
 // take takes one action. Only a sweep fails.
@@ -61,6 +69,8 @@ func (s *Supervisor) take(ctx context.Context, w *supervised, a Action) error {
 		if !w.entered || s.Sweep == nil {
 			return nil
 		}
+		ctx, cancel := context.WithTimeout(ctx, sweepTurn)
+		defer cancel()
 		if err := s.Sweep(ctx, w.kind); err != nil {
 			return err
 		}

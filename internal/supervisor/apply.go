@@ -4,6 +4,7 @@ package supervisor
 
 import (
 	"context"
+	"slices"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/health"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
@@ -22,6 +23,10 @@ type supervised struct {
 	// todo are actions that are still to be taken, in their order. It holds any only while a
 	// sweep fails.
 	todo []Action
+	// waiting is true while a sweep that failed waits for being tried again, and retry tells
+	// the message that ends this from earlier ones.
+	waiting bool
+	retry   int
 	// entered is true when the watch has just been disabled and is to be swept.
 	entered bool
 	// problem is why the CRD was not servable at the last look that told.
@@ -45,7 +50,7 @@ type supervised struct {
 type message struct {
 	kind string
 	what news
-	// number is the runner's generation or the probe's number.
+	// number is the runner's generation, or that of the probe or of the retry of a sweep.
 	number int
 	err    error
 	// seen is the look of a crdSeen.
@@ -104,7 +109,7 @@ func (s *Supervisor) applyUntilDone(ctx context.Context) {
 			allowed := s.Allowed()
 			for _, k := range s.Kinds {
 				w := s.watches[k.Name()]
-				s.move(ctx, w, Situation{w.situation.CRD, allowed(k)})
+				s.allow(ctx, w, allowed(k))
 			}
 		}
 	}
@@ -125,7 +130,11 @@ func (s *Supervisor) apply(ctx context.Context, m message) {
 	case crdSeen:
 		s.observed(ctx, w, m.seen, m.overdue)
 	case again:
-		s.act(ctx, w)
+		if m.number == w.retry {
+			w.waiting = false
+			s.act(ctx, w)
+			s.allow(ctx, w, s.Allowed()(w.kind))
+		}
 	case probed:
 		if m.number == w.probe {
 			s.probed(ctx, w, m.err)
@@ -176,8 +185,29 @@ func problemText(err error) string {
 	return err.Error()
 }
 
-// move brings a candidate from one situation to another.
+// allow brings a candidate to what the configuration says of it.
+func (s *Supervisor) allow(ctx context.Context, w *supervised, allowed bool) {
+	if allowed && w.sweepIsMoot() {
+		w.todo, w.entered, w.waiting = w.todo[1:], false, false
+		w.retry++
+		w.sweeping.reset()
+		s.act(ctx, w)
+	}
+	s.move(ctx, w, Situation{w.situation.CRD, allowed})
+}
+
+// sweepIsMoot is true while the sweep of an excluded kind fails: should the kind be allowed
+// again, its AIBOMs are wanted. Those of a CRD that is gone never are.
+func (w *supervised) sweepIsMoot() bool {
+	return len(w.todo) > 0 && w.todo[0] == SweepOnEntry && !slices.Contains(w.todo, Track) && w.situation.CRD.present()
+}
+
+// move brings a candidate from one situation to another. While a sweep fails, what the
+// configuration says is put off: only what it says at the end counts.
 func (s *Supervisor) move(ctx context.Context, w *supervised, after Situation) {
+	if len(w.todo) > 0 {
+		after.Allowed = w.situation.Allowed
+	}
 	r := transition(w.situation, after)
 	if len(r.actions) > 0 {
 		s.Log.Info("A third-party kind changes", "kind", w.kind.Key(), "change", r.what,
@@ -192,9 +222,9 @@ func (s *Supervisor) move(ctx context.Context, w *supervised, after Situation) {
 }
 
 // lags says that the API server's discovery does not have a kind whose CRD has been servable
-// for long.
+// for long. Of a kind that is Ready already its probes and requests tell, and clear.
 func (s *Supervisor) lags(w *supervised, err error) {
-	if !w.situation.Allowed || w.runner != nil {
+	if !w.situation.Allowed || w.situation.CRD.Phase == Ready {
 		return
 	}
 	s.Health.MarkStarting(w.kind.Name(), w.firstSync())

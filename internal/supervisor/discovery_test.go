@@ -138,6 +138,21 @@ func TestDiscoveryThatLagsIsWaitedFor(t *testing.T) {
 	})
 }
 
+func TestALagOfAKindThatIsReadyLeavesNothingBehind(t *testing.T) {
+	inWorld(t, nil, func(g *WithT, w *world) {
+		w.failProbes(dgd, errConversion)
+		w.installs(dgd)
+		w.unmapped[dgd.GVK.Kind] = true
+		w.tells(dgd)
+		pass(longEnough)
+		w.unmapped[dgd.GVK.Kind] = false
+		w.failProbes(dgd, nil)
+		pass(longEnough)
+		w.running(dgd).syncs()
+		g.Expect(w.phase(dgd)).To(Equal(health.PhaseHealthy), "nothing fails any more")
+	})
+}
+
 func TestACRDThatGoesWhileDiscoveryLagsIsForgotten(t *testing.T) {
 	inWorld(t, nil, func(g *WithT, w *world) {
 		w.unmapped[dgd.GVK.Kind] = true
@@ -261,6 +276,82 @@ func TestASweepThatFailsIsTriedAgainBeforeAnythingStarts(t *testing.T) {
 		g.Expect(w.sweeps[dgd.Name()]).To(Equal(1), "it is swept once")
 		w.running(dgd).syncs()
 		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchRecovered, health.WatchDisabled, health.WatchStarted}))
+	})
+}
+
+func TestASweepThatFailsIsNotTriedMoreOftenForWhatHappensMeanwhile(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.sweepErrs[dgd.Name()] = errors.New("the API server is busy")
+		w.deletes(dgd)
+		for range 5 {
+			w.tells(dgd)
+			w.allows(lws, false)
+			w.allows(lws, true)
+		}
+		g.Expect(w.sweepTries[dgd.Name()]).To(Equal(1), "an event that changes nothing sweeps nothing")
+		for i, wait := range []time.Duration{5, 10, 20, 40} {
+			pass(wait * time.Second)
+			g.Expect(w.sweepTries[dgd.Name()]).To(Equal(i+2), "there is one retry after %ds", wait)
+		}
+	})
+}
+
+func TestFlipsWhileASweepFailsCollapse(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.sweepErrs[dgd.Name()] = errors.New("the API server is busy")
+		w.deletes(dgd)
+		w.installs(dgd)
+		for range 10 {
+			w.allows(dgd, false)
+			w.allows(dgd, true)
+		}
+		w.sweepErrs[dgd.Name()] = nil
+		pass(DefaultBackoffMax)
+		g.Expect(w.sweeps[dgd.Name()]).To(Equal(1), "what was removed is swept, and nothing else")
+		g.Expect(w.runnersOf(dgd)).To(HaveLen(2), "the latest state is the one that holds")
+		w.running(dgd).syncs()
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchRecovered, health.WatchDisabled, health.WatchStarted}))
+		w.sweepErrs[dgd.Name()] = errors.New("the API server is busy")
+		w.deletes(dgd)
+		w.installs(dgd)
+		w.allows(dgd, false)
+		w.sweepErrs[dgd.Name()] = nil
+		pass(DefaultBackoffMax)
+		g.Expect(w.running(dgd)).To(BeNil(), "an exclusion that came meanwhile holds")
+		g.Expect(w.status(dgd.Name()).Reason).To(Equal(health.ReasonConfig))
+	})
+}
+
+func TestAKindThatIsAllowedAgainBeforeItsSweepSucceededIsNotSwept(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.sweepErrs[dgd.Name()] = errors.New("deletions are refused")
+		w.allows(dgd, false)
+		w.allows(dgd, true)
+		g.Expect(w.running(dgd)).NotTo(BeNil(), "its AIBOMs are wanted: nothing waits for their deletion")
+		w.running(dgd).syncs()
+		w.sweepErrs[dgd.Name()] = nil
+		pass(DefaultBackoffMax)
+		g.Expect(w.sweeps).To(BeEmpty())
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchRecovered, health.WatchDisabled, health.WatchRecovered}))
+		w.allows(dgd, false)
+		g.Expect(w.sweeps[dgd.Name()]).To(Equal(1), "the next exclusion sweeps")
+	})
+}
+
+func TestASweepThatHangsHoldsUpOtherKindsForABoundedTime(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.sweepHangs[dgd.Name()] = true
+		w.deletes(dgd)
+		w.installs(lws)
+		pass(sweepTurn)
+		g.Expect(w.running(lws)).NotTo(BeNil(), "another kind has its turn")
+		w.sweepHangs[dgd.Name()] = false
+		pass(DefaultBackoffInitial)
+		g.Expect(w.sweeps[dgd.Name()]).To(Equal(1), "the sweep is tried again")
 	})
 }
 

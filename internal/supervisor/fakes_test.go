@@ -50,12 +50,15 @@ type world struct {
 	acted     []string // tracks, sweeps and starts in their order
 	sweeps    map[string]int
 	sweepErrs map[string]error
-	fanOuts   int
-	probeErrs map[string]error
-	probes    map[string]int
-	runners   map[string][]*fakeRunner
-	live      map[string]int
-	mostLive  map[string]int
+	// sweepTries counts the sweeps that were begun; those of a kind in sweepHangs never end.
+	sweepTries map[string]int
+	sweepHangs map[string]bool
+	fanOuts    int
+	probeErrs  map[string]error
+	probes     map[string]int
+	runners    map[string][]*fakeRunner
+	live       map[string]int
+	mostLive   map[string]int
 }
 
 // inWorld runs a test in a bubble, in a world where some kinds are installed and watched. The
@@ -77,7 +80,7 @@ func newWorld(installed ...kinds.Kind) *world {
 	w := &world{
 		crds: map[string]*apiextensionsv1.CustomResourceDefinition{}, crdErrs: map[string]error{},
 		hanging: map[string]bool{}, gets: map[string]int{}, unmapped: map[string]bool{}, excluded: map[string]bool{},
-		sweepErrs: map[string]error{}, probeErrs: map[string]error{}, mostLive: map[string]int{},
+		sweepErrs: map[string]error{}, sweepHangs: map[string]bool{}, probeErrs: map[string]error{}, mostLive: map[string]int{},
 	}
 	for _, k := range installed {
 		w.set(k, w.servable(k))
@@ -91,6 +94,7 @@ func (w *world) start() {
 	w.log = &transitions{}
 	w.health = health.NewRegistry(clock.RealClock{}, w.log)
 	w.tracked, w.settled, w.sweeps = map[string]bool{}, map[string]bool{}, map[string]int{}
+	w.sweepTries = map[string]int{}
 	w.acted, w.fanOuts = nil, 0
 	w.probes, w.runners, w.live = map[string]int{}, map[string][]*fakeRunner{}, map[string]int{}
 	w.sup = New(Options{
@@ -250,9 +254,16 @@ func (w *world) track(k kinds.Kind, yes bool) {
 	w.acted = append(w.acted, map[bool]string{true: "track", false: "untrack"}[yes])
 }
 
-func (w *world) sweep(_ context.Context, k kinds.Kind) error {
+func (w *world) sweep(ctx context.Context, k kinds.Kind) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.sweepTries[k.Name()]++
+	if w.sweepHangs[k.Name()] {
+		w.mu.Unlock()
+		<-ctx.Done()
+		w.mu.Lock()
+		return ctx.Err()
+	}
 	if w.live[k.Name()] > 0 {
 		w.acted = append(w.acted, "sweep beside a runner")
 	}

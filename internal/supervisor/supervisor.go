@@ -96,7 +96,7 @@ type Options struct {
 	// Sweep deletes all AIBOMs of a kind. It is called only while nothing runs that could make
 	// one, and again until it succeeds.
 	Sweep func(ctx context.Context, k kinds.Kind) error
-	// FanOut has every workload looked at again.
+	// FanOut has every workload looked at again. It comes back by itself for what it missed.
 	FanOut func(ctx context.Context) error
 	// Reported lists the workloads of a kind that something was written about. They are looked
 	// at when the kind recovers, also those that are gone meanwhile; nil means none.
@@ -208,7 +208,6 @@ func (s *Supervisor) fanOutSoon() {
 
 // fanOuts runs the fan-outs, one at a time, until ctx is done.
 func (s *Supervisor) fanOuts(ctx context.Context) {
-	again := newBackoff(s.Paces.BackoffInitial, s.Paces.BackoffMax, s.Jitter)
 	for {
 		select {
 		case <-ctx.Done():
@@ -218,19 +217,8 @@ func (s *Supervisor) fanOuts(ctx context.Context) {
 		if s.FanOut == nil {
 			continue
 		}
-		err := s.FanOut(ctx)
-		if err == nil || ctx.Err() != nil {
-			again.reset()
-			continue
-		}
-		s.Log.Error(err, "Not every workload could be looked at after a kind was installed or removed, trying on")
-		s.fanOutSoon()
-		timer := s.Clock.NewTimer(again.next())
-		select {
-		case <-timer.C():
-		case <-ctx.Done():
-			timer.Stop()
-			return
+		if err := s.FanOut(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Error(err, "Not every workload could be looked at yet after a kind was installed or removed")
 		}
 	}
 }
