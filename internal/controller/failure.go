@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -42,13 +43,17 @@ func (r *WorkloadReconciler) recordFailure(
 	c.set(v1beta1.ConditionReady, false, reason, message)
 	c.set(v1beta1.ConditionSynced, false, reason, "The document was built from earlier inputs.")
 	aibom.Status.ObservedGeneration = aibom.Generation
+	if !equality.Semantic.DeepEqual(aibom.Status, current.Status) {
+		aibom.Status.ConsecutiveErrors++
+	}
+	// The threshold may have changed without another failure.
+	failures := int(aibom.Status.ConsecutiveErrors)
+	stale := failures >= config.StaleThresholdReconciles
+	if stale || meta.IsStatusConditionTrue(aibom.Status.Conditions, v1beta1.ConditionStale) {
+		c.set(v1beta1.ConditionStale, stale, v1beta1.ReasonTooManyFailures, fmt.Sprintf("%d attempts in a row failed.", failures))
+	}
 	if equality.Semantic.DeepEqual(aibom.Status, current.Status) {
 		return nil
-	}
-	aibom.Status.ConsecutiveErrors++
-	if errors := int(aibom.Status.ConsecutiveErrors); errors >= config.StaleThresholdReconciles {
-		c.set(v1beta1.ConditionStale, true, v1beta1.ReasonTooManyFailures,
-			fmt.Sprintf("%d attempts in a row failed.", errors))
 	}
 	aibom.Status.LastReconciled = &now
 	patch := client.MergeFromWithOptions(current, client.MergeFromWithOptimisticLock{})
