@@ -43,11 +43,12 @@ type Rollup struct {
 // NewRollup returns what all reconcilers of a manager share. The tracked kinds are those that
 // somebody else keeps up to date.
 func NewRollup(mgr ctrl.Manager, tracked *ownership.TrackedKinds, c clock.PassiveClock) *Rollup {
+	live := &ownership.Impatient{Reader: mgr.GetAPIReader(), Clock: c}
 	return &Rollup{
-		Walker: ownership.Walker{Cached: mgr.GetClient(), Live: mgr.GetAPIReader()},
+		Walker: ownership.Walker{Cached: mgr.GetClient(), Live: live},
 		Closure: &ownership.Closure{
 			Cached:  mgr.GetClient(),
-			Between: &ownership.Intermediates{Live: mgr.GetAPIReader(), Tracked: tracked, Clock: c},
+			Between: &ownership.Intermediates{Live: live, Tracked: tracked, Clock: c},
 		},
 		Tracked: tracked,
 		Queues:  &Queues{},

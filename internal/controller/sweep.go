@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,6 +21,10 @@ import (
 // sweepPage is how many AIBOMs one request of a sweep lists.
 const sweepPage = 500
 
+// sweepTimeout bounds one request of a sweep, so that one AIBOM whose deletion hangs in an
+// admission webhook keeps the sweep from the others for no longer.
+const sweepTimeout = 5 * time.Second
+
 // Sweep returns a function that deletes every AIBOM of a kind. It lists metadata through the
 // live reader, page by page: a cache may not have heard of the newest ones yet, and nobody
 // would come back for those.
@@ -29,8 +34,10 @@ func Sweep(live client.Reader, writer client.Writer, log logr.Logger) func(conte
 		list.SetGroupVersionKind(v1beta1.GroupVersion.WithKind("AIBOMList"))
 		swept := 0
 		for {
-			err := live.List(ctx, list, client.MatchingLabels{v1beta1.KindLabel: k.GVK.Kind},
-				client.Limit(sweepPage), client.Continue(list.Continue))
+			err := within(ctx, sweepTimeout, func(ctx context.Context) error {
+				return live.List(ctx, list, client.MatchingLabels{v1beta1.KindLabel: k.GVK.Kind},
+					client.Limit(sweepPage), client.Continue(list.Continue))
+			})
 			if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 				return nil // without the CRD of AIBOMs there are none
 			}
@@ -50,6 +57,13 @@ func Sweep(live client.Reader, writer client.Writer, log logr.Logger) func(conte
 	}
 }
 
+// within does one request, within a time.
+func within(ctx context.Context, most time.Duration, request func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return request(ctx)
+}
+
 // deleteAll deletes what is listed, all that it can, and says how many those were.
 func deleteAll(ctx context.Context, writer client.Writer, items []metav1.PartialObjectMetadata) (int, error) {
 	deleted := 0
@@ -60,7 +74,9 @@ func deleteAll(ctx context.Context, writer client.Writer, items []metav1.Partial
 		}
 		uid := items[i].UID
 		aibom := &v1beta1.AIBOM{ObjectMeta: metav1.ObjectMeta{Namespace: items[i].Namespace, Name: items[i].Name}}
-		err := writer.Delete(ctx, aibom, client.Preconditions{UID: &uid})
+		err := within(ctx, sweepTimeout, func(ctx context.Context) error {
+			return writer.Delete(ctx, aibom, client.Preconditions{UID: &uid})
+		})
 		switch {
 		case err == nil:
 			deleted++

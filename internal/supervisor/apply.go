@@ -159,6 +159,7 @@ func (s *Supervisor) observed(ctx context.Context, w *supervised, seen look, ove
 	if seen.Verdict != Unreadable && seen.Verdict != Servable && !after.CRD.present() {
 		w.away = true
 	}
+	told := problemText(w.problem)
 	if seen.Verdict == NotServable {
 		w.problem = seen.Problem
 	}
@@ -166,6 +167,8 @@ func (s *Supervisor) observed(ctx context.Context, w *supervised, seen look, ove
 	w.looked = true
 	s.move(ctx, w, after)
 	switch {
+	case after == before && after.CRD.Phase == Unservable && allowed && problemText(w.problem) != told:
+		s.fail(w, health.SourceCRD, w.problem) // for another reason than before
 	case overdue:
 		s.lags(w, seen.Problem)
 	case after.CRD.Phase == Unknown && (first || seen.Verdict != Unreadable):

@@ -153,6 +153,23 @@ func TestALagOfAKindThatIsReadyLeavesNothingBehind(t *testing.T) {
 	})
 }
 
+func TestAnUnservableCRDIsToldWithItsNewestProblem(t *testing.T) {
+	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
+		w.running(dgd).syncs()
+		w.serves(dgd, false)
+		g.Expect(w.status(dgd.Name()).LastError).To(ContainSubstring("does not serve the version"))
+		crd := w.crds[dgd.CRD()].DeepCopy()
+		crd.Spec.Versions[0].Served = true
+		crd.Status.AcceptedNames.Kind = "Other"
+		w.changes(dgd, crd)
+		g.Expect(w.status(dgd.Name()).LastError).To(ContainSubstring("is served as kind Other"))
+		failures := w.status(dgd.Name()).ConsecutiveFailures
+		w.tells(dgd)
+		g.Expect(w.status(dgd.Name()).ConsecutiveFailures).To(Equal(failures), "what stays the same is no news")
+		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchRecovered, health.WatchUnhealthy}), "one episode")
+	})
+}
+
 func TestACRDThatGoesWhileDiscoveryLagsIsForgotten(t *testing.T) {
 	inWorld(t, nil, func(g *WithT, w *world) {
 		w.unmapped[dgd.GVK.Kind] = true
