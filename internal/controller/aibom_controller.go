@@ -6,6 +6,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -182,6 +183,10 @@ func (r *WorkloadReconciler) inventory(
 	if err != nil {
 		return outcomeFailed, err
 	}
+	if below.Blind && current != nil {
+		// What the document knows of its descendants must not be lost to an outage.
+		return outcomeFailed, below.Incomplete
+	}
 	report, err := r.Scrape(workload, runningImages(below.Pods), rulesOf(config))
 	if err != nil {
 		return outcomeFailed, r.recordFailure(ctx, workload, current, config, v1beta1.ReasonScrapeFailed, err)
@@ -196,9 +201,10 @@ func (r *WorkloadReconciler) inventory(
 		summary: summaryOf(input.Report), config: config,
 	}
 	if want.isCurrent(r.Kind, current) {
-		return outcomeUnchanged, nil
+		return outcomeUnchanged, below.Incomplete
 	}
-	return r.publish(ctx, want, current)
+	ended, err := r.publish(ctx, want, current)
+	return ended, errors.Join(err, below.Incomplete) // what could not be listed is asked for again
 }
 
 // belongs says whether an AIBOM is the workload's own: controlled by it and about it.

@@ -35,6 +35,11 @@ type Descendants struct {
 	Pods []corev1.Pod
 	// Owned are the workloads that it absorbs as Kind/name, sorted.
 	Owned []string
+	// Incomplete says which intermediate kinds could not be listed; what was known of them
+	// before stands in for them.
+	Incomplete error
+	// Blind is true when nothing was known of one of them before.
+	Blind bool
 }
 
 // Closure finds descendants.
@@ -56,10 +61,8 @@ func (c *Closure) Below(ctx context.Context, top Top, judge Judge) (Descendants,
 		namespace: top.Object.GetNamespace(), hops: MaxHops - top.Hops,
 		seen: map[types.UID]bool{top.Object.GetUID(): true},
 	}
-	var err error
-	if s.between, err = c.Between.in(ctx, s.namespace, top.Kind.Intermediates); err != nil {
-		return Descendants{}, err
-	}
+	between := c.Between.in(ctx, s.namespace, top.Kind.Intermediates)
+	s.between, s.found.Incomplete, s.found.Blind = between.byController, between.err, between.blind
 	next := []node{{gvk: top.Kind.GVK, name: top.Object.GetName(), uid: top.Object.GetUID()}}
 	for len(next) > 0 {
 		n := next[0]

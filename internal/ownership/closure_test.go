@@ -189,14 +189,31 @@ func TestIntermediatesThatAreAbsentOrForbidden(t *testing.T) {
 	g.Expect(asked()).To(Equal(everything), "but after a while")
 }
 
-func TestAListThatFailsOtherwiseIsAnError(t *testing.T) {
+func TestAnIntermediateKindThatFailsKeepsItsLastKnownView(t *testing.T) {
 	g := NewWithT(t)
 	dcd := made(dcdGVK, "component", nil)
-	w := newWorld(dcd)
-	down := errors.New("etcd is away")
-	w.failures["LeaderWorkerSet"] = down
+	lws := made(lwsGVK, "group", dcd)
+	w := newWorld(dcd, lws)
 	tracked := tracking(dcdGVK, lwsGVK)
-	_, err := closureOf(w, tracked).Below(t.Context(), topOf(dcd), tracked.Judge(all))
-	g.Expect(err).To(MatchError(down))
-	g.Expect(err).To(MatchError(ContainSubstring("listing LeaderWorkerSet in namespace ml")))
+	closure, down := closureOf(w, tracked), errors.New("etcd is away")
+	below := func() Descendants {
+		found, err := closure.Below(t.Context(), topOf(dcd), tracked.Judge(all))
+		g.Expect(err).NotTo(HaveOccurred())
+		return found
+	}
+
+	w.failures["LeaderWorkerSet"] = down
+	found := below()
+	g.Expect(found.Incomplete).To(MatchError(down))
+	g.Expect(found.Incomplete).To(MatchError(ContainSubstring("listing LeaderWorkerSet in namespace ml")))
+	g.Expect(found.Blind).To(BeTrue(), "nothing is known of it")
+
+	delete(w.failures, "LeaderWorkerSet")
+	g.Expect(below()).To(And(HaveField("Owned", ConsistOf("LeaderWorkerSet/group")), HaveField("Incomplete", BeNil())))
+
+	w.failures["LeaderWorkerSet"] = down
+	found = below()
+	g.Expect(found.Owned).To(ConsistOf("LeaderWorkerSet/group"), "what was known stands in")
+	g.Expect(found.Incomplete).To(MatchError(down), "and it is asked for again")
+	g.Expect(found.Blind).To(BeFalse())
 }

@@ -4,6 +4,7 @@ package ownership
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -26,6 +27,8 @@ const (
 	// absence is how long a kind that nobody watches is taken for absent, for it costs
 	// discovery requests to ask.
 	absence = time.Minute
+	// maxViews bounds for how many kinds in namespaces a view is kept.
+	maxViews = 4096
 )
 
 // Intermediates lists objects of kinds that the manager's cache does not hold, as metadata
@@ -43,27 +46,67 @@ type Intermediates struct {
 	mu     sync.Mutex
 	absent map[schema.GroupVersionKind]time.Time
 	told   map[schema.GroupVersionKind]bool
+	views  map[place][]child
 }
 
-// in lists the objects of some kinds in a namespace by their controller's UID.
-func (i *Intermediates) in(ctx context.Context, namespace string, some []schema.GroupVersionKind) (map[types.UID][]child, error) {
-	all := map[types.UID][]child{}
+// listing is what is known of the intermediate objects of a namespace.
+type listing struct {
+	// byController are the objects by their controller's UID.
+	byController map[types.UID][]child
+	// err says what could not be listed; what was known of it before stands in for it.
+	err error
+	// blind is true when nothing was known of it before.
+	blind bool
+}
+
+// in lists the objects of some kinds in a namespace. A kind that fails keeps its last known
+// view: its outage must not take away what is known of the workloads above it.
+func (i *Intermediates) in(ctx context.Context, namespace string, some []schema.GroupVersionKind) listing {
+	all := listing{byController: map[types.UID][]child{}}
 	for _, gvk := range some {
 		if !i.present(gvk) {
 			continue
 		}
 		found, err := i.list(ctx, namespace, gvk)
 		switch {
+		case err == nil:
+			i.learn(namespace, gvk, found)
 		case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
 			i.remember(gvk)
 		case apierrors.IsForbidden(err):
 			i.tell(ctx, gvk, err)
-		case err != nil:
-			return nil, fmt.Errorf("listing %s in namespace %s: %w", gvk.Kind, namespace, err)
+		default:
+			var known bool
+			found, known = i.lastKnown(namespace, gvk)
+			all.blind = all.blind || !known
+			all.err = errors.Join(all.err, fmt.Errorf("listing %s in namespace %s: %w", gvk.Kind, namespace, err))
 		}
-		byController(all, found)
+		byController(all.byController, found)
 	}
-	return all, nil
+	return all
+}
+
+// place is a kind in a namespace.
+type place struct {
+	namespace string
+	gvk       schema.GroupVersionKind
+}
+
+// learn keeps a view for when the kind fails.
+func (i *Intermediates) learn(namespace string, gvk schema.GroupVersionKind, view []child) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.views == nil || len(i.views) >= maxViews {
+		i.views = map[place][]child{} // namespaces come and go
+	}
+	i.views[place{namespace, gvk}] = view
+}
+
+func (i *Intermediates) lastKnown(namespace string, gvk schema.GroupVersionKind) (view []child, known bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	view, known = i.views[place{namespace, gvk}]
+	return view, known
 }
 
 // present says whether a kind is worth asking for.
@@ -110,11 +153,20 @@ func (i *Intermediates) list(ctx context.Context, namespace string, gvk schema.G
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, childrenIn(page, gvk)...)
+		for _, c := range childrenIn(page, gvk) {
+			all = append(all, child{gvk, identity(c.object)})
+		}
 		if next = page.GetContinue(); next == "" {
 			return all, nil
 		}
 	}
+}
+
+// identity is what is read of an intermediate object.
+func identity(o client.Object) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: o.GetNamespace(), Name: o.GetName(), UID: o.GetUID(), OwnerReferences: o.GetOwnerReferences(),
+	}}
 }
 
 func (i *Intermediates) page(ctx context.Context, namespace string, gvk schema.GroupVersionKind, from string) (*metav1.PartialObjectMetadataList, error) {

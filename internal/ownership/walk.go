@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 )
 
 const (
@@ -131,7 +133,7 @@ func (w Walker) follow(
 		result.End, result.At = Waiting, reference
 		return nil, "", nil
 	}
-	above, reason, err = w.read(ctx, owner)
+	above, reason, err = w.read(ctx, owner, verdict == Tracked && watchedAs(owner.GVK))
 	if err == nil && reason == "" && result.End == Root && verdict == Tracked {
 		result.End, result.By = Absorbed, owner
 	}
@@ -150,8 +152,16 @@ func unresolved(at metav1.OwnerReference, hops int, reason string) Result {
 	return Result{End: Unresolved, At: at, Reason: reason, Hops: hops}
 }
 
-// read is the owner, from the cache where that has it, or the reason why there is none.
-func (w Walker) read(ctx context.Context, owner Ancestor) (client.Object, string, error) {
+// watchedAs says whether a third-party kind is read in this version. A reference may name any
+// other one, which need not exist.
+func watchedAs(gvk schema.GroupVersionKind) bool {
+	k, known := kinds.For(gvk.GroupKind())
+	return known && k.ThirdParty && k.GVK == gvk
+}
+
+// read is the owner, from the cache where that has it, or the reason why there is none. A kind
+// that is installed may not be served for a while: that says nothing about the owner.
+func (w Walker) read(ctx context.Context, owner Ancestor, installed bool) (client.Object, string, error) {
 	if len(content.IsPathSegmentName(owner.Name)) > 0 {
 		return nil, fmt.Sprintf("%q is no name", owner.Name), nil
 	}
@@ -169,6 +179,9 @@ func (w Walker) read(ctx context.Context, owner Ancestor) (client.Object, string
 	object.SetGroupVersionKind(owner.GVK)
 	err = w.Live.Get(ctx, client.ObjectKey{Namespace: owner.Namespace, Name: owner.Name}, object)
 	switch {
+	case installed && notServed(err):
+		return nil, "", fmt.Errorf("reading the owner %s %s/%s, whose kind is installed and not served: %w",
+			owner.GVK.Kind, owner.Namespace, owner.Name, err)
 	case apierrors.IsNotFound(err):
 		return nil, "the owner does not exist", nil
 	case apierrors.IsForbidden(err):
@@ -181,6 +194,13 @@ func (w Walker) read(ctx context.Context, owner Ancestor) (client.Object, string
 		return nil, "the owner of that name is another object", nil
 	}
 	return object, "", nil
+}
+
+// notServed says whether the API server does not serve the kind in the version that was asked
+// for, as opposed to not having the object.
+func notServed(err error) bool {
+	return meta.IsNoMatchError(err) ||
+		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
 // fromCache is the owner if the cache holds it with the UID that is asked for. What it does

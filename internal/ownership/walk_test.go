@@ -5,11 +5,14 @@ package ownership
 import (
 	"context"
 	"errors"
+	"net/http"
 	"fmt"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
@@ -83,8 +86,8 @@ func TestWalk(t *testing.T) {
 			end: Unresolved, hops: 1, reason: "may not be read", requests: []string{"get Rollout 0"},
 		},
 		"an owner whose kind does not exist": {
-			objects: chain(lwsGVK, statefulSetGVK), failures: map[string]error{"LeaderWorkerSet": noMatch(lwsGVK)},
-			end: Unresolved, hops: 1, reason: "kind does not exist", requests: []string{"get LeaderWorkerSet 0"},
+			objects: chain(rolloutGVK, statefulSetGVK), failures: map[string]error{"Rollout": noMatch(rolloutGVK)},
+			end: Unresolved, hops: 1, reason: "kind does not exist", requests: []string{"get Rollout 0"},
 		},
 		"an owner that does not exist": {
 			objects: someone(func(r *metav1.OwnerReference) { r.Name = "gone" }),
@@ -204,6 +207,41 @@ func TestAnyOtherFailureToReadIsAnError(t *testing.T) {
 			_, err := Walker{Cached: cached{w}, Live: live{w}}.Walk(t.Context(), objects[len(objects)-1], tracking(lwsGVK).Judge(all))
 			g.Expect(err).To(MatchError(down))
 			g.Expect(err).To(MatchError(ContainSubstring("reading the owner LeaderWorkerSet ml/0")))
+		})
+	}
+}
+
+// TestAnInstalledKindThatIsNotServedReRootsNothing tells a kind that is away for a while from
+// an owner that does not exist.
+func TestAnInstalledKindThatIsNotServedReRootsNothing(t *testing.T) {
+	notFound := apierrors.NewNotFound(schema.GroupResource{Resource: "leaderworkersets"}, "0")
+	notServedNow := apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, "0", "page not found", 0, true)
+	noMatch := &meta.NoKindMatchError{GroupKind: lwsGVK.GroupKind(), SearchedVersions: []string{"v1"}}
+	other := schema.GroupVersionKind{Group: lwsGVK.Group, Version: "v9", Kind: lwsGVK.Kind}
+	for name, c := range map[string]struct {
+		owner   schema.GroupVersionKind
+		tracked *TrackedKinds
+		err     error
+		fails   bool
+	}{
+		"not served":                           {lwsGVK, tracking(lwsGVK), notServedNow, true},
+		"not in discovery":                     {lwsGVK, tracking(lwsGVK), noMatch, true},
+		"served, without the object":           {lwsGVK, tracking(lwsGVK), notFound, false},
+		"not installed":                        {lwsGVK, tracking(), noMatch, false},
+		"installed, in a version nobody reads": {other, tracking(lwsGVK), noMatch, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			objects := chain(c.owner, statefulSetGVK)
+			w := newWorld(objects...)
+			w.failures["LeaderWorkerSet"] = c.err
+			result, err := Walker{Cached: cached{w}, Live: live{w}}.Walk(t.Context(), objects[1], c.tracked.Judge(all))
+			if c.fails {
+				g.Expect(err).To(MatchError(ContainSubstring("installed and not served")))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(result.End).To(Equal(Unresolved))
 		})
 	}
 }
