@@ -5,8 +5,8 @@ package ownership
 import (
 	"context"
 	"errors"
-	"net/http"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
