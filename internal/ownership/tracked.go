@@ -16,6 +16,10 @@ type Verdict int
 const (
 	// NotTracked kinds are climbed through.
 	NotTracked Verdict = iota
+	// NotInstalled kinds are third-party kinds without a CRD that can be served. Nobody asks
+	// for them: what the API server's discovery says of such a kind may be about another one,
+	// and would be remembered.
+	NotInstalled
 	// Tracked kinds absorb.
 	Tracked
 	// Undecided kinds may turn out to be either: nobody has looked for their CRD yet.
@@ -85,14 +89,22 @@ func (t *TrackedKinds) Undecided(gk schema.GroupKind) bool {
 func (t *TrackedKinds) Judge(allows func(schema.GroupKind) bool) Judge {
 	return func(gk schema.GroupKind) Verdict {
 		switch {
-		case !allows(gk):
-			return NotTracked
-		case t.Has(gk):
-			return Tracked
 		case t.Undecided(gk):
 			return Undecided
-		default:
+		case !t.Has(gk):
+			return absent(gk)
+		case !allows(gk):
 			return NotTracked
+		default:
+			return Tracked
 		}
 	}
+}
+
+// absent is the verdict on a kind that is not there.
+func absent(gk schema.GroupKind) Verdict {
+	if k, known := kinds.For(gk); known && k.ThirdParty {
+		return NotInstalled
+	}
+	return NotTracked
 }

@@ -25,13 +25,13 @@ func TestTrackedKindsFollowThePresenceOfCRDs(t *testing.T) {
 	g.Expect(judge(gk)).To(Equal(Undecided))
 
 	tracked.Settle(lws)
-	g.Expect(judge(gk)).To(Equal(NotTracked), "nobody found it")
+	g.Expect(judge(gk)).To(Equal(NotInstalled), "nobody found it")
 	tracked.Add(lws)
 	g.Expect(judge(gk)).To(Equal(Tracked))
 	tracked.Settle(lws)
 	g.Expect(judge(gk)).To(Equal(Tracked), "to settle removes nothing")
 	tracked.Remove(lws)
-	g.Expect(judge(gk)).To(Equal(NotTracked))
+	g.Expect(judge(gk)).To(Equal(NotInstalled))
 
 	for name, change := range map[string]func(*TrackedKinds){
 		"added":   func(t *TrackedKinds) { t.Add(lws) },
@@ -46,11 +46,15 @@ func TestTrackedKindsFollowThePresenceOfCRDs(t *testing.T) {
 	}
 }
 
-func TestAKindThatIsNotAllowedIsNotTrackedWhetherItIsThereOrNot(t *testing.T) {
+func TestAKindThatIsNotAllowedIsNotTracked(t *testing.T) {
 	g := NewWithT(t)
 	tracked := NewTrackedKinds(kinds.BuiltIn()...)
 	judge := tracked.Judge(func(gk schema.GroupKind) bool { return gk.Kind == "Job" })
 	g.Expect(judge(jobGVK.GroupKind())).To(Equal(Tracked))
 	g.Expect(judge(statefulSetGVK.GroupKind())).To(Equal(NotTracked))
-	g.Expect(judge(lwsGVK.GroupKind())).To(Equal(NotTracked), "nothing to wait for")
+	g.Expect(judge(lwsGVK.GroupKind())).To(Equal(Undecided), "it may stand below one that is")
+	tracked.Add(catalogued(lwsGVK))
+	g.Expect(judge(lwsGVK.GroupKind())).To(Equal(NotTracked))
+	tracked.Remove(catalogued(lwsGVK))
+	g.Expect(judge(lwsGVK.GroupKind())).To(Equal(NotInstalled))
 }

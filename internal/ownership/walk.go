@@ -133,6 +133,9 @@ func (w Walker) follow(
 		result.End, result.At = Waiting, reference
 		return nil, "", nil
 	}
+	if verdict == NotInstalled {
+		return nil, "the owner's kind is not installed", nil
+	}
 	above, reason, err = w.read(ctx, owner, verdict == Tracked && watchedAs(owner.GVK))
 	if err == nil && reason == "" && result.End == Root && verdict == Tracked {
 		result.End, result.By = Absorbed, owner
@@ -244,6 +247,8 @@ func (w Walker) Climb(ctx context.Context, object client.Object, judge Judge, be
 			return Climbed{Tracked: &owner}, nil
 		case Undecided:
 			return Climbed{Beyond: &owner}, nil
+		case NotInstalled:
+			return Climbed{}, nil
 		}
 		if _, cached := cachedKindOf(gvk); !cached {
 			if beyond(gvk.GroupKind()) {

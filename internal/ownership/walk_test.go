@@ -70,8 +70,7 @@ func TestWalk(t *testing.T) {
 			requests: []string{"get LeaderWorkerSet 2", "get DynamoComponentDeployment 1", "get DynamoGraphDeployment 0"},
 		},
 		"a kind whose CRD is absent": {
-			objects: chain(lwsGVK, statefulSetGVK), tracked: tracking(), end: Root, hops: 1,
-			requests: []string{"get LeaderWorkerSet 0"},
+			objects: chain(lwsGVK, statefulSetGVK), tracked: tracking(), end: Unresolved, hops: 1, reason: "not installed",
 		},
 		"a kind that is not allowed": {
 			objects: chain(dgdGVK, lwsGVK, statefulSetGVK), end: Absorbed, by: "DynamoGraphDeployment/0", hops: 2,

@@ -164,10 +164,13 @@ func (d *discovery) look(ctx context.Context, k kinds.Kind) look {
 	if o.Verdict != Servable {
 		return look{Observation: o}
 	}
-	_, err = d.mapper.RESTMapping(k.GVK.GroupKind(), k.GVK.Version)
+	mapping, err := d.mapper.RESTMapping(k.GVK.GroupKind(), k.GVK.Version)
 	switch {
-	case err == nil:
+	case err == nil && mapping.Resource.Resource == k.Resource && mapping.Scope.Name() == meta.RESTScopeNameNamespace:
 		return look{Observation: o}
+	case err == nil:
+		err = fmt.Errorf("the API server's discovery has %s as %s in the scope %s", k.Key(), mapping.Resource.Resource, mapping.Scope.Name())
+		return look{Observation: Observation{Verdict: Unreadable, UID: o.UID, Problem: err}, lagging: true}
 	case meta.IsNoMatchError(err):
 		// The CRD's own state is told again once discovery has caught up.
 		return look{Observation: Observation{Verdict: Unreadable, UID: o.UID, Problem: err}, lagging: true}

@@ -438,3 +438,16 @@ func TestAVersionThatIsNotServedForAWhile(t *testing.T) {
 		g.Expect(w.sweeps).To(BeEmpty(), "nothing was deleted")
 	})
 }
+
+func TestDiscoveryThatTakesTheKindForAnotherOneIsTold(t *testing.T) {
+	inWorld(t, nil, func(g *WithT, w *world) {
+		w.mistaken[dgd.GVK.Kind] = true
+		w.installs(dgd)
+		pass(longEnough)
+		g.Expect(w.running(dgd)).To(BeNil(), "it would see nothing")
+		g.Expect(w.status(dgd.Name()).LastError).To(ContainSubstring("as others"), "and say nothing")
+		w.mistaken[dgd.GVK.Kind] = false
+		pass(longEnough)
+		g.Expect(w.running(dgd)).NotTo(BeNil())
+	})
+}

@@ -43,6 +43,7 @@ type world struct {
 	hanging   map[string]bool
 	gets      map[string]int
 	unmapped  map[string]bool
+	mistaken  map[string]bool
 	watcher   CRDWatcher
 	excluded  map[string]bool
 	tracked   map[string]bool
@@ -79,7 +80,7 @@ var candidates = []kinds.Kind{dgd, lws, nim}
 func newWorld(installed ...kinds.Kind) *world {
 	w := &world{
 		crds: map[string]*apiextensionsv1.CustomResourceDefinition{}, crdErrs: map[string]error{},
-		hanging: map[string]bool{}, gets: map[string]int{}, unmapped: map[string]bool{}, excluded: map[string]bool{},
+		hanging: map[string]bool{}, gets: map[string]int{}, unmapped: map[string]bool{}, mistaken: map[string]bool{}, excluded: map[string]bool{},
 		sweepErrs: map[string]error{}, sweepHangs: map[string]bool{}, probeErrs: map[string]error{}, mostLive: map[string]int{},
 	}
 	for _, k := range installed {
@@ -224,7 +225,16 @@ func (m mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.REST
 	if m.w.unmapped[gk.Kind] {
 		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
 	}
-	return &meta.RESTMapping{}, nil
+	for _, k := range candidates {
+		if k.GVK.GroupKind() == gk {
+			resource := k.Resource
+			if m.w.mistaken[gk.Kind] {
+				resource = "others"
+			}
+			return &meta.RESTMapping{Resource: k.GVK.GroupVersion().WithResource(resource), Scope: meta.RESTScopeNamespace}, nil
+		}
+	}
+	return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
 }
 
 func (w *world) allowed() func(kinds.Kind) bool {
