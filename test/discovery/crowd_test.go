@@ -47,7 +47,7 @@ var _ = Describe("A cluster with very many unrelated CRDs", Label(label, "A7", "
 		from := time.Now()
 		inParallel(crowd, func(i int) error { return system.Admin.Create(ctx, unrelated(i)) })
 		report("%d CRDs were created in %s", crowd, time.Since(from).Round(time.Millisecond))
-		Eventually(unestablished(ctx)).WithTimeout(90*time.Second).WithPolling(time.Second).Should(BeZero(), "they are all Established")
+		Eventually(unestablished(ctx)).WithTimeout(2*time.Minute).WithPolling(time.Second).Should(BeZero(), "they are all Established")
 		report("they were all Established after %s", time.Since(from).Round(time.Millisecond))
 		from = time.Now()
 		inParallel(churn, func(i int) error {
