@@ -30,7 +30,7 @@ const (
 )
 
 var _ = Describe("A cluster with very many unrelated CRDs", Label(label, "A7", "slow"), func() {
-	It("costs the controller a name each, and no request", func(ctx context.Context) {
+	It("costs the controller a name each, and no read", func(ctx context.Context) {
 		// On a control plane of its own: to remove them all would take as long again.
 		here := system
 		DeferCleanup(func() { system = here })
@@ -47,7 +47,7 @@ var _ = Describe("A cluster with very many unrelated CRDs", Label(label, "A7", "
 		from := time.Now()
 		inParallel(crowd, func(i int) error { return system.Admin.Create(ctx, unrelated(i)) })
 		report("%d CRDs were created in %s", crowd, time.Since(from).Round(time.Millisecond))
-		Eventually(unestablished(ctx)).WithTimeout(90*time.Second).WithPolling(time.Second).Should(BeZero(), "they are all Established")
+		Eventually(unestablished(ctx)).WithTimeout(2*time.Minute).WithPolling(time.Second).Should(BeZero(), "they are all Established")
 		report("they were all Established after %s", time.Since(from).Round(time.Millisecond))
 		from = time.Now()
 		inParallel(churn, func(i int) error {
@@ -58,8 +58,10 @@ var _ = Describe("A cluster with very many unrelated CRDs", Label(label, "A7", "
 		made := requests(since, harness.Filter{Resource: crds.Resource})
 		report("memory of the manager before and after, in MiB: resident %.1f, %.1f; heap in use %.1f, %.1f",
 			before.resident, after.resident, before.heap, after.heap)
-		report("requests about CRDs meanwhile: %d", len(made))
-		Expect(made).To(BeEmpty(), "all of it came by the watch that was open")
+		report("requests about CRDs meanwhile, but for the watch that was open: %d", len(made))
+		for _, r := range made {
+			Expect(r.Verb).To(Equal("watch"), "all of it came by one watch, which the API server may end when it is busy: %s", r)
+		}
 		m.ExpectHistory(ctx, workerSet, recovered)
 		m.ExpectHistory(ctx, watched.CRDDiscovery)
 
@@ -80,7 +82,7 @@ var _ = Describe("A cluster with very many unrelated CRDs", Label(label, "A7", "
 		report("memory of a manager that starts among them, in MiB: resident %.1f; heap in use %.1f", fresh.resident, fresh.heap)
 		Eventually(func() []harness.AuditEvent {
 			return requests(since, harness.Filter{Resource: crds.Resource, Verb: "watch", Code: http.StatusOK})
-		}).Should(HaveLen(1), "there is one watch of CRDs")
+		}).ShouldNot(BeEmpty(), "CRDs are watched")
 		counts := map[string]int{}
 		for _, r := range requests(since, harness.Filter{Resource: crds.Resource}) {
 			counts[r.Verb]++

@@ -18,7 +18,7 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/test/watched"
 )
 
-// discovery stands among the kinds for the discovery of their CRDs.
+// crdDiscovery stands among the kinds for the discovery of their CRDs.
 var crdDiscovery = watched.CRDDiscovery
 
 // longGet is how long the slow read of one CRD takes.

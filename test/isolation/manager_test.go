@@ -6,7 +6,6 @@ import (
 	"context"
 
 	. "github.com/onsi/ginkgo/v2"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/k8s-aibom/k8s-aibom/test/watched"
 )
@@ -27,9 +26,6 @@ func startManager(ctx context.Context, args ...string) *manager {
 	GinkgoHelper()
 	return system.Start(ctx, args...)
 }
-
-// degraded reads the Degraded condition of the configuration.
-func degraded(ctx context.Context) func() (metav1.Condition, error) { return system.Degraded(ctx) }
 
 // expectNotDegraded expects that the condition is false.
 func expectNotDegraded(ctx context.Context) {
