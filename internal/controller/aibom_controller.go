@@ -198,7 +198,11 @@ func (r *WorkloadReconciler) inventory(
 	if want.isCurrent(r.Kind, current) {
 		return outcomeUnchanged, nil
 	}
-	return r.publish(ctx, want, current)
+	ended, err := r.publish(ctx, want, current)
+	if ended == outcomeInventoried {
+		r.Rollup.release(below.Beyond)
+	}
+	return ended, err
 }
 
 // belongs says whether an AIBOM is the workload's own: controlled by it and about it.

@@ -35,6 +35,9 @@ type Descendants struct {
 	Pods []corev1.Pod
 	// Owned are the workloads that it absorbs as Kind/name, sorted.
 	Owned []string
+	// Beyond are the workloads below that are too far away to be absorbed, or in a ring with
+	// this one: they are roots themselves.
+	Beyond []Ancestor
 }
 
 // Closure finds descendants.
@@ -122,6 +125,7 @@ func (s *search) visit(owner node, c child) (node, bool) {
 	}
 	if s.judge(c.gvk.GroupKind()) == Tracked {
 		if n.hops > s.hops {
+			s.found.Beyond = append(s.found.Beyond, Ancestor{GVK: c.gvk, Namespace: s.namespace, Name: n.name, UID: uid})
 			return node{}, false
 		}
 		n.depth = 0

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -65,6 +66,8 @@ type Walker struct {
 	Cached client.Reader
 	// Live reads from the API server.
 	Live client.Reader
+	// Between is told of each kind that Live was found to have; nil when nobody needs to know.
+	Between *Intermediates
 	// Timeout bounds one request; DefaultTimeout when 0.
 	Timeout time.Duration
 }
@@ -120,7 +123,7 @@ func (w Walker) follow(
 	ctx context.Context, namespace string, reference metav1.OwnerReference, judge Judge, result *Result,
 ) (above client.Object, reason string, err error) {
 	gv, err := schema.ParseGroupVersion(reference.APIVersion)
-	if err != nil || gv.Version == "" {
+	if err != nil || !isGroupVersion(gv) {
 		return nil, fmt.Sprintf("%q is no apiVersion", reference.APIVersion), nil
 	}
 	owner := Ancestor{GVK: gv.WithKind(reference.Kind), Namespace: namespace, Name: reference.Name, UID: reference.UID}
@@ -134,6 +137,12 @@ func (w Walker) follow(
 		result.End, result.By = Absorbed, owner
 	}
 	return above, reason, err
+}
+
+// isGroupVersion says whether a kind can be served under these names. The API server accepts
+// others in references, such as "../v1", which would become the path of a request.
+func isGroupVersion(gv schema.GroupVersion) bool {
+	return (gv.Group == "" || len(validation.IsDNS1123Subdomain(gv.Group)) == 0) && len(validation.IsDNS1035Label(gv.Version)) == 0
 }
 
 func unresolved(at metav1.OwnerReference, hops int, reason string) Result {
@@ -170,6 +179,7 @@ func (w Walker) read(ctx context.Context, owner Ancestor) (client.Object, string
 	case object.UID != owner.UID:
 		return nil, "the owner of that name is another object", nil
 	}
+	w.Between.seen(owner.GVK)
 	return object, "", nil
 }
 
