@@ -21,7 +21,7 @@ const root = "../.."
 const page = "docs/traceability.md"
 
 // suites are the folders all of whose specs hold one design, with the label that says so.
-var suites = map[string]string{"test/isolation": "design-004"}
+var suites = map[string]string{"test/isolation": "design-004", "test/rollup": "design-005"}
 
 var (
 	clauseID  = regexp.MustCompile(`^(\d{3})-(\d+)$`)
