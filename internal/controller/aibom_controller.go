@@ -204,6 +204,9 @@ func (r *WorkloadReconciler) inventory(
 		return outcomeUnchanged, below.Incomplete
 	}
 	ended, err := r.publish(ctx, want, current)
+	if ended == outcomeInventoried {
+		r.Rollup.release(below.Beyond)
+	}
 	return ended, errors.Join(err, below.Incomplete) // what could not be listed is asked for again
 }
 

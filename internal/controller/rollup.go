@@ -44,12 +44,10 @@ type Rollup struct {
 // somebody else keeps up to date.
 func NewRollup(mgr ctrl.Manager, tracked *ownership.TrackedKinds, c clock.PassiveClock) *Rollup {
 	live := &ownership.Impatient{Reader: mgr.GetAPIReader(), Clock: c}
+	between := &ownership.Intermediates{Live: live, Tracked: tracked, Clock: c}
 	return &Rollup{
-		Walker: ownership.Walker{Cached: mgr.GetClient(), Live: live},
-		Closure: &ownership.Closure{
-			Cached:  mgr.GetClient(),
-			Between: &ownership.Intermediates{Live: live, Tracked: tracked, Clock: c},
-		},
+		Walker:  ownership.Walker{Cached: mgr.GetClient(), Live: live, Between: between},
+		Closure: &ownership.Closure{Cached: mgr.GetClient(), Between: between},
 		Tracked: tracked,
 		Queues:  &Queues{},
 	}
@@ -58,6 +56,15 @@ func NewRollup(mgr ctrl.Manager, tracked *ownership.TrackedKinds, c clock.Passiv
 // judge tracks the kinds that are there and that the configuration allows.
 func (u *Rollup) judge(config *settings.Snapshot) ownership.Judge {
 	return u.Tracked.Judge(config.WorkloadKinds.Allows)
+}
+
+// release has workloads looked at that a document which was just written does not name, although
+// they hang below its workload: they may have been named before, and nothing happened to them. A
+// document that stays as it is releases nobody, so that the members of a ring come to rest.
+func (u *Rollup) release(beyond []ownership.Ancestor) {
+	for _, workload := range beyond {
+		u.Queues.enqueue(workload)
+	}
 }
 
 // undecided says whether it is still unknown if a kind is there that may stand between the

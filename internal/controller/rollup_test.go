@@ -47,6 +47,16 @@ func TestAnAbsorbedWorkloadsFormerOwnerIsToldWhenItLeaves(t *testing.T) {
 	g.Expect(r.absorbers.by).To(BeEmpty(), "nothing is remembered of what has left")
 }
 
+func TestWhatADocumentDoesNotNameAnyMoreIsLookedAt(t *testing.T) {
+	g := NewWithT(t)
+	set := kindOf(t, "apps", "StatefulSet")
+	var told []string
+	u := &Rollup{Queues: &Queues{}}
+	u.Queues.Register(set, func(key types.NamespacedName) { told = append(told, key.String()) })
+	u.release([]ownership.Ancestor{{GVK: set.GVK, Namespace: "ml", Name: "a"}, {GVK: set.GVK, Namespace: "ml", Name: "b"}})
+	g.Expect(told).To(Equal([]string{"ml/a", "ml/b"}))
+}
+
 func TestWhatMayStandBetweenIsAskedFor(t *testing.T) {
 	tracked := ownership.NewTrackedKinds(kinds.BuiltIn()...)
 	for _, k := range kinds.ThirdParty() {

@@ -40,6 +40,9 @@ type Descendants struct {
 	Incomplete error
 	// Blind is true when nothing was known of one of them before.
 	Blind bool
+	// Beyond are the workloads below that are too far away to be absorbed, or in a ring with
+	// this one: they are roots themselves.
+	Beyond []Ancestor
 }
 
 // Closure finds descendants.
@@ -125,6 +128,7 @@ func (s *search) visit(owner node, c child) (node, bool) {
 	}
 	if s.judge(c.gvk.GroupKind()) == Tracked {
 		if n.hops > s.hops {
+			s.found.Beyond = append(s.found.Beyond, Ancestor{GVK: c.gvk, Namespace: s.namespace, Name: n.name, UID: uid})
 			return node{}, false
 		}
 		n.depth = 0

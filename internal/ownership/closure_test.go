@@ -102,6 +102,31 @@ func TestBelow(t *testing.T) {
 	}
 }
 
+func TestWhatIsTooFarBelowIsNamedAsNotAbsorbed(t *testing.T) {
+	g := NewWithT(t)
+	tracked := tracking(lwsGVK)
+	lws := made(lwsGVK, "group", nil)
+	leaders := made(statefulSetGVK, "group", lws)
+	workers := made(statefulSetGVK, "group-0", made(podGVK, "group-0", leaders))
+	w := newWorld(lws, leaders, made(podGVK, "group-0", leaders), workers)
+	top := topOf(lws)
+	for hops, want := range map[int]Descendants{
+		MaxHops - 3: {Owned: []string{"StatefulSet/group", "StatefulSet/group-0"}},
+		MaxHops - 2: {Owned: []string{"StatefulSet/group"}, Beyond: []Ancestor{ancestorOf(workers)}},
+		MaxHops:     {Beyond: []Ancestor{ancestorOf(leaders)}},
+	} {
+		top.Hops = hops
+		found, err := closureOf(w, tracked).Below(t.Context(), top, tracked.Judge(all))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(found.Owned).To(Equal(want.Owned), "with %d owners above the top", hops)
+		g.Expect(found.Beyond).To(Equal(want.Beyond), "with %d owners above the top", hops)
+	}
+}
+
+func ancestorOf(o *object) Ancestor {
+	return Ancestor{GVK: o.GroupVersionKind(), Namespace: o.Namespace, Name: o.Name, UID: o.UID}
+}
+
 func TestNoPodCostsALookup(t *testing.T) {
 	for name, top := range map[string]schema.GroupVersionKind{"StatefulSet": statefulSetGVK, "Job": jobGVK, "LeaderWorkerSet": lwsGVK} {
 		t.Run(name, func(t *testing.T) {
@@ -187,6 +212,38 @@ func TestIntermediatesThatAreAbsentOrForbidden(t *testing.T) {
 	g.Expect(asked()).To(Equal(everything[:1]), "an absent kind is not asked for again soon")
 	clock.SetTime(noon.Add(absence))
 	g.Expect(asked()).To(Equal(everything), "but after a while")
+}
+
+func TestAKindOfWhichAnObjectWasReadIsNotAbsentAnyMore(t *testing.T) {
+	g := NewWithT(t)
+	dgd := made(dgdGVK, "graph", nil)
+	clique := made(cliqueGVK, "clique", dgd)
+	pod := made(podGVK, "pod", clique)
+	w := newWorld(dgd, clique, pod)
+	grove := []string{"PodCliqueSet", "PodCliqueScalingGroup", "PodClique"}
+	for _, kind := range grove {
+		w.failures[kind] = noMatch(cliqueGVK)
+	}
+	tracked := tracking(dgdGVK)
+	closure := closureOf(w, tracked)
+	pods := func() []string {
+		found, err := closure.Below(t.Context(), topOf(dgd), tracked.Judge(all))
+		g.Expect(err).NotTo(HaveOccurred())
+		return podNames(found.Pods)
+	}
+	g.Expect(pods()).To(BeEmpty(), "the kinds are absent")
+
+	for _, kind := range grove {
+		delete(w.failures, kind)
+	}
+	g.Expect(pods()).To(BeEmpty(), "which is remembered")
+	walker := Walker{Cached: cached{w}, Live: live{w}, Between: closure.Between}
+	result, err := walker.Nearest(t.Context(), pod, tracked.Judge(all))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(result.End).To(Equal(Absorbed))
+	w.requests = nil
+	g.Expect(pods()).To(Equal([]string{"pod"}), "a walk came past one of them")
+	g.Expect(w.requests).To(ContainElements("list PodCliqueSet", "list PodCliqueScalingGroup", "list PodClique"), "and the others are installed with it")
 }
 
 func TestAnIntermediateKindThatFailsKeepsItsLastKnownView(t *testing.T) {

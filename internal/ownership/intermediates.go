@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -127,6 +128,18 @@ func (i *Intermediates) remember(gvk schema.GroupVersionKind) {
 		i.absent = map[schema.GroupVersionKind]time.Time{}
 	}
 	i.absent[gvk] = i.Clock.Now()
+}
+
+// seen says that an object of a kind was read. The kind is there then, and so are, as a rule,
+// the others that the same project installs: what was remembered of them is forgotten, for
+// whoever led here is about to have the workload above looked at.
+func (i *Intermediates) seen(gvk schema.GroupVersionKind) {
+	if i == nil {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	maps.DeleteFunc(i.absent, func(absent schema.GroupVersionKind, _ time.Time) bool { return absent.Group == gvk.Group })
 }
 
 // tell logs once that a kind may not be listed.

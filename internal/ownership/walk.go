@@ -68,6 +68,8 @@ type Walker struct {
 	Cached client.Reader
 	// Live reads from the API server.
 	Live client.Reader
+	// Between is told of each kind that Live was found to have; nil when nobody needs to know.
+	Between *Intermediates
 	// Timeout bounds one request; DefaultTimeout when 0.
 	Timeout time.Duration
 }
@@ -196,6 +198,7 @@ func (w Walker) read(ctx context.Context, owner Ancestor, installed bool) (clien
 	case object.UID != owner.UID:
 		return nil, "the owner of that name is another object", nil
 	}
+	w.Between.seen(owner.GVK)
 	return object, "", nil
 }
 

@@ -104,6 +104,14 @@ func TestWalk(t *testing.T) {
 			}(),
 			end: Unresolved, hops: 1, reason: "another object", requests: []string{"get CronJob 0"},
 		},
+		"an apiVersion that leads elsewhere": {
+			objects: someone(func(r *metav1.OwnerReference) { r.APIVersion = "../v1" }),
+			end:     Unresolved, hops: 1, reason: `"../v1" is no apiVersion`,
+		},
+		"an apiVersion whose version is none": {
+			objects: someone(func(r *metav1.OwnerReference) { r.APIVersion = "example.com/v1%2f" }),
+			end:     Unresolved, hops: 1, reason: "is no apiVersion",
+		},
 		"no apiVersion": {
 			objects: someone(func(r *metav1.OwnerReference) { r.APIVersion = "a/b/c" }),
 			end:     Unresolved, hops: 1, reason: `"a/b/c" is no apiVersion`,

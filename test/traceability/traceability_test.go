@@ -32,6 +32,7 @@ type suite struct {
 var suites = []suite{
 	{folder: "test/isolation", labels: []string{"design-004"}, section: "004"},
 	{folder: "test/discovery", labels: []string{"design-004-v1.7", "A7"}, section: "004-A7"},
+	{folder: "test/rollup", labels: []string{"design-005"}, section: "005"},
 }
 
 // tableRows is how many rows the table of transitions has (Design 004, amendment A2).
