@@ -59,7 +59,8 @@ func (t *TrackedKinds) set(k kinds.Kind, present bool) {
 	t.settled[k.GVK.GroupKind()] = true
 }
 
-// Settle says that the first look for the kind's CRD is over. Add and Remove say so too.
+// Settle says that it is known by now, as well as it can be, whether the kind's CRD is there.
+// Add and Remove say so too.
 func (t *TrackedKinds) Settle(k kinds.Kind) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -55,7 +55,7 @@ type message struct {
 	err    error
 	// seen is the look of a crdSeen.
 	seen look
-	// overdue is true when discovery lags for too long.
+	// overdue is true when looks have told nothing for too long.
 	overdue bool
 }
 
@@ -169,13 +169,16 @@ func (s *Supervisor) observed(ctx context.Context, w *supervised, seen look, ove
 	switch {
 	case after == before && after.CRD.Phase == Unservable && allowed && problemText(w.problem) != told:
 		s.fail(w, health.SourceCRD, w.problem) // for another reason than before
-	case overdue:
+	case overdue && seen.lagging:
 		s.lags(w, seen.Problem)
 	case after.CRD.Phase == Unknown && (first || seen.Verdict != Unreadable):
 		s.Health.Remove(w.kind.Name()) // a verdict: there is nothing to tell of it
 	}
-	if first {
+	if seen.Verdict != Unreadable || overdue {
+		// Workloads below the kind have waited for this, but do not wait for ever.
 		s.Tracked.Settle(w.kind)
+	}
+	if first {
 		s.Log.Info("Looked for a third-party kind", "kind", w.kind.Key(), "version", w.kind.GVK.Version,
 			"crd", after.CRD.Phase.String(), "allowed", allowed, "problem", problemText(seen.Problem))
 	}

@@ -111,22 +111,23 @@ func (d *discovery) watch(ctx context.Context) {
 // told nothing.
 func (d *discovery) follow(ctx context.Context, k kinds.Kind) {
 	again := newBackoff(d.paces.BackoffInitial, d.paces.BackoffMax, d.jitter)
-	var laggingSince time.Time
+	var since time.Time // when the first of the looks began that told nothing
 	for {
+		began := d.clock.Now()
 		o := d.look(ctx, k)
-		lag := o.lagging
+		silent := o.Verdict == Unreadable
 		switch {
-		case !lag:
-			laggingSince = time.Time{}
-		case laggingSince.IsZero():
-			laggingSince = d.clock.Now()
+		case !silent:
+			since = time.Time{}
+		case since.IsZero():
+			since = began
 		}
-		overdue := lag && d.clock.Since(laggingSince) >= d.paces.CacheSyncTimeout
+		overdue := silent && d.clock.Since(since) >= d.paces.CacheSyncTimeout
 		d.send(ctx, message{kind: k.Name(), what: crdSeen, seen: o, overdue: overdue})
 
 		var retry <-chan time.Time
 		stop := func() {}
-		if lag || o.Verdict == Unreadable {
+		if silent {
 			timer := d.clock.NewTimer(again.next())
 			retry, stop = timer.C(), func() { timer.Stop() }
 		} else {

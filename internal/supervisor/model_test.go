@@ -24,6 +24,7 @@ type model struct {
 	broken  bool // known, and not servable at the last look
 	away    bool // some look found nothing to serve
 	retry   bool // the last look failed and is tried again
+	settled bool // some look told something, or none has for long
 	mode    mode
 	reason  string // of modeDisabled
 	failing bool   // something about the watch is wrong
@@ -44,7 +45,7 @@ const (
 
 // restart is a new process: it knows nothing, and looks.
 func (m *model) restart() {
-	m.known, m.removed, m.broken, m.away, m.retry = 0, false, false, false, false
+	m.known, m.removed, m.broken, m.away, m.retry, m.settled = 0, false, false, false, false, false
 	m.mode, m.reason, m.failing, m.runs, m.news = modeNone, "", false, false, ""
 	m.events, m.sweeps, m.unnoticed = nil, 0, false
 	m.look()
@@ -56,6 +57,7 @@ func (m *model) look() {
 	if m.unread {
 		return
 	}
+	m.settled = true
 	there := m.uid != 0 && !m.deleting
 	switch {
 	case there && m.servable:
@@ -144,6 +146,7 @@ func (m *model) fails() {
 
 // time is the passing of long enough for every retry and probe.
 func (m *model) time() {
+	m.settled = true
 	if m.retry {
 		m.look()
 	}

@@ -230,7 +230,7 @@ func (d *driver) compare() error {
 		}
 		s := w.status(name)
 		got := state{s.Phase, s.Reason, w.events(k), w.sweeps[name], w.running(k) != nil, w.tracked[name], w.settled[name]}
-		want := state{m.phase(), m.why(), m.events, m.sweeps, m.runs, m.known != 0, true}
+		want := state{m.phase(), m.why(), m.events, m.sweeps, m.runs, m.known != 0, m.settled}
 		if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 			return fmt.Errorf("%s is\n  %+v, want\n  %+v", name, got, want)
 		}

@@ -69,7 +69,7 @@ type Tracker interface {
 	Add(k kinds.Kind)
 	// Remove says that it is not any more.
 	Remove(k kinds.Kind)
-	// Settle says that a first look at the kind's CRD has ended, whatever it told.
+	// Settle says that a look at the kind's CRD has told something, or that none has for long.
 	Settle(k kinds.Kind)
 }
 

@@ -79,5 +79,6 @@ var _ = Describe("A restart of the controller", Label(label), func() {
 		between.Disturb()
 		s.says(ctx, "leaderworkerset-new", report{owned: []string{"StatefulSet/late"}})
 		s.only(ctx, append(roots, "deployment-meanwhile", "leaderworkerset-new")...)
+		Expect(made()).To(ConsistOf("create aiboms deployment-meanwhile", "create aiboms leaderworkerset-new"), "nothing flaps")
 	})
 })
