@@ -81,6 +81,10 @@ bundle: manifests ## Write the OLM bundle from config/manifests.
 	@sdk="$$($(OPERATOR_SDK))" && assets="$$(hack/controlplane.sh)" && \
 		hack/bundle.sh "$$sdk" "$$assets/kubectl" "$(BUNDLE_DIR)" "$(RELEASE)" "$(RELEASE_IMG)" "$(RELEASE_DATE)"
 
+.PHONY: chart
+chart: manifests ## Write the parts of the Helm chart that follow from config.
+	@hack/chart.sh
+
 .PHONY: fmt
 fmt: ## Format the Go code.
 	@gofmt -s -w $(GO_DIRS)
@@ -122,6 +126,13 @@ test: ## Run every test, on a real control plane. Needs up to 30 minutes on two 
 		KUBEBUILDER_ASSETS="$$assets" go test -json $(RACE) -count=1 -p $(TEST_PARALLEL) -timeout 25m \
 			-covermode=atomic -coverprofile=$(DIST)/coverage.out $(TEST_FLAGS) $(PKGS) 2>&1 \
 		| go run ./hack/testsummary -o $(DIST)/test-summary.txt
+
+.PHONY: test-olm
+test-olm: build ## Install by OLM, Helm and kustomize, run the manager under each one's RBAC, upgrade and uninstall.
+	@assets="$$(hack/controlplane.sh)" && olm="$$(hack/olm.sh)" && kubeconform="$$($(KUBECONFORM))" && \
+		KUBEBUILDER_ASSETS="$$assets" OLM_ASSETS="$$olm" KUBECONFORM="$$kubeconform" \
+		MANAGER_BINARY="$(CURDIR)/$(DIST)/bin/manager" \
+		go test -count=1 -p 1 -timeout 20m $(TEST_FLAGS) ./test/install/... ./test/olm/...
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane.
