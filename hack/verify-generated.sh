@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Compares the generated files of the tree with what controller-gen and hack/chart.sh write now. It works
-# in a temporary folder, so the tree is not changed and need not be under version control.
+# Compares the generated files of the tree with what controller-gen and hack/chart.sh write
+# now. It works in a temporary folder, so the tree is not changed and need not be under
+# version control.
 #
 #   hack/verify-generated.sh CONTROLLER_GEN
 set -euo pipefail
 
 if [ $# -ne 1 ]; then
-  sed -n '2,5p' "$0" | sed 's/^# \{0,1\}//' >&2
+  sed -n '2,6p' "$0" | sed 's/^# \{0,1\}//' >&2
   exit 2
 fi
 controller_gen=$1

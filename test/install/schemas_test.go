@@ -39,6 +39,9 @@ func writeSchemas(ctx context.Context) string {
 		Expect(err).NotTo(HaveOccurred())
 		group, _ := kind["group"].(string)
 		version, _ := kind["version"].(string)
+		if group == "" {
+			group = version // as kubeconform calls the core group
+		}
 		file := strings.ToLower(group + "-" + version + "-" + kind["kind"].(string) + ".json")
 		Expect(os.WriteFile(filepath.Join(folder, file), schema, 0o600)).To(Succeed())
 		written++

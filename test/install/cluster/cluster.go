@@ -111,8 +111,10 @@ func (c *Cluster) addNode(ctx context.Context) error {
 	if err := c.Admin.Create(ctx, node); err != nil {
 		return err
 	}
+	// Others write to the node as well.
+	bare := node.DeepCopy()
 	node.Status.Allocatable, node.Status.Capacity = room, room
-	return c.Admin.Status().Update(ctx, node)
+	return c.Admin.Status().Patch(ctx, node, client.MergeFrom(bare))
 }
 
 // Tool is the path of a program of hack/olm.sh.
