@@ -24,6 +24,8 @@ IMG ?= controller:latest
 # The client for the cluster of the current context.
 KUBECTL ?= kubectl
 CONTAINER_TOOL ?= docker
+# What docker-buildx builds for.
+PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
 # What the test and bench targets look at, and further flags for go test.
 PKGS ?= ./...
 TEST_FLAGS ?=
@@ -155,6 +157,27 @@ build: ## Build the manager as dist/bin/manager.
 .PHONY: docker-build
 docker-build: ## Build the manager's image as IMG.
 	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+
+.PHONY: docker-buildx
+docker-buildx: ## Build the manager's image for PLATFORMS and push it as IMG.
+	$(CONTAINER_TOOL) buildx build --platform $(PLATFORMS) --build-arg VERSION=$(VERSION) --push -t $(IMG) .
+
+.PHONY: bundle-build
+bundle-build: ## Build the OLM bundle's image as BUNDLE_IMG.
+	$(CONTAINER_TOOL) build -f bundle.Dockerfile -t $(BUNDLE_IMG) .
+
+.PHONY: catalog
+catalog: ## Write a file-based catalog with the bundle BUNDLE_IMG below dist/catalog.
+	@olm="$$(hack/olm.sh)" && hack/catalog.sh "$$olm/opm" $(DIST)/catalog "$(RELEASE)" "$(BUNDLE_IMG)"
+
+.PHONY: build-installer
+build-installer: ## Write all that a cluster needs, with the image IMG, as dist/install.yaml.
+	@mkdir -p $(DIST) && assets="$$(hack/controlplane.sh)" && \
+		"$$assets/kubectl" kustomize config/default | sed 's#image: controller:latest#image: $(IMG)#' >$(DIST)/install.yaml
+
+.PHONY: release-version
+release-version: ## Print the version of the next release.
+	@echo $(RELEASE)
 
 .PHONY: controlplane
 controlplane: ## Provide etcd, kube-apiserver, kubectl and kube-controller-manager; print their folder.

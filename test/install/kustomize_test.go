@@ -25,8 +25,7 @@ var _ = Describe("kustomize", func() {
 		By("removing all but the CRDs")
 		Expect(manager.Stop()).To(Succeed())
 		kept := inventory(ctx)
-		manifests := kubectl(ctx, "kustomize", path("config", "default"))
-		kubectl(ctx, "delete", "-f", writeFile("controller.yaml", withoutCRDs(manifests)))
+		kubectl(ctx, "delete", "-k", path("config", "controller"))
 		removed(ctx, cluster.Namespace)
 		Expect(inventory(ctx)).To(Equal(kept), "the inventory stays as long as its CRDs do")
 	})
@@ -49,13 +48,3 @@ var _ = Describe("kustomize", func() {
 		kubectl(ctx, "delete", "-n", cluster.Namespace, "pdb", cluster.Account)
 	})
 })
-
-func withoutCRDs(manifests string) string {
-	var rest []string
-	for _, document := range strings.Split(manifests, "\n---\n") {
-		if !strings.Contains(document, "kind: CustomResourceDefinition\n") {
-			rest = append(rest, document)
-		}
-	}
-	return strings.Join(rest, "\n---\n")
-}
