@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
@@ -47,7 +48,7 @@ func Permissions(rules []rbacv1.PolicyRule) []string {
 
 // NeededInCluster is what the manager needs in the whole cluster: to read every kind of the
 // catalogue and what leads to their pods, to find out which are installed, and to write what
-// is its own.
+// is its own. What may stand between a kind and its pods is read, and not watched.
 func NeededInCluster() []string {
 	read := []string{"get", "list", "watch"}
 	own := v1beta1.GroupVersion.Group
@@ -63,6 +64,10 @@ func NeededInCluster() []string {
 	}
 	for _, kind := range kinds.Catalogue {
 		rules = append(rules, rule(read, kind.GVK.Group, kind.Resource))
+		for _, between := range kind.Intermediates {
+			resource, _ := meta.UnsafeGuessKindToResource(between)
+			rules = append(rules, rule([]string{"get", "list"}, resource.Group, resource.Resource))
+		}
 	}
 	return Permissions(rules)
 }
