@@ -36,7 +36,7 @@ func TestInstall(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	var err error
-	c, err = cluster.Start(ctx)
+	c, err = cluster.Start(ctx, "install")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(c.Plane.Stop()).To(Succeed()) })
 })

@@ -6,6 +6,7 @@ package olm_test
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,7 +53,7 @@ func TestOLM(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	var err error
-	c, err = cluster.Start(ctx)
+	c, err = cluster.Start(ctx, "olm")
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(c.Plane.Stop()).To(Succeed()) })
 
@@ -114,7 +115,15 @@ func serveCatalog(ctx context.Context) {
 	port, err := harness.FreePort()
 	Expect(err).NotTo(HaveOccurred())
 	start("opm", nil, "serve", catalog, "--port", port, "--cache-dir", filepath.Join(folder, "cache"),
-		"--cache-enforce-integrity=false", "--termination-log", filepath.Join(folder, "termination.log"))
+		"--cache-enforce-integrity=false", "--pprof-addr", "", "--termination-log", filepath.Join(folder, "termination.log"))
+	// OLM backs off for minutes from a catalog that does not answer at first.
+	Eventually(func() error {
+		connection, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			return err
+		}
+		return connection.Close()
+	}).Should(Succeed(), "opm serves the catalog")
 	create(ctx, map[string]any{
 		"apiVersion": "operators.coreos.com/v1alpha1", "kind": "CatalogSource",
 		"metadata": map[string]any{"namespace": olmNamespace, "name": catalogSource},

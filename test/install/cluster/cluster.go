@@ -55,8 +55,9 @@ type Cluster struct {
 // Available says whether the programs are here, which make test-olm provides.
 func Available() bool { return os.Getenv(ToolsVariable) != "" }
 
-// Start starts the control plane, the scheduler and kwok, and makes a node.
-func Start(ctx context.Context) (*Cluster, error) {
+// Start starts the control plane, the scheduler and kwok, and makes a node. Every program's log
+// stays in dist/logs/name.
+func Start(ctx context.Context, name string) (*Cluster, error) {
 	root, err := harness.RepoRoot()
 	if err != nil {
 		return nil, err
@@ -64,6 +65,7 @@ func Start(ctx context.Context) (*Cluster, error) {
 	plane, err := harness.Start(ctx, harness.Options{
 		AdmissionPlugins:      []string{"OwnerReferencesPermissionEnforcement"},
 		WithControllerManager: true,
+		LogDir:                filepath.Join(root, "dist", "logs", name),
 	})
 	if err != nil {
 		return nil, err
@@ -89,7 +91,9 @@ func (c *Cluster) start(ctx context.Context) error {
 		return err
 	}
 	if _, err := c.StartTool("kwok", nil, "--kubeconfig="+kubeconfig, "--config="+filepath.Join(c.tools, "kwok.yaml"),
-		"--manage-all-nodes=true", "--cidr=10.1.0.0/16", "--node-ip=10.0.0.1"); err != nil {
+		"--manage-all-nodes=true", "--cidr=10.1.0.0/16", "--node-ip=10.0.0.1",
+		// Without leases the node, and with it every pod, would be unready after a minute.
+		"--node-lease-duration-seconds=40"); err != nil {
 		return err
 	}
 	return c.addNode(ctx)
