@@ -14,8 +14,9 @@ RUN go mod download
 COPY api/ api/
 COPY cmd/ cmd/
 COPY internal/ internal/
+# Nothing of the machine or the moment enters the program: equal sources give equal bytes.
 RUN CGO_ENABLED=0 GOOS=${TARGETOS:-linux} GOARCH=${TARGETARCH} \
-    go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /manager ./cmd/manager
+    go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=${VERSION}" -o /manager ./cmd/manager
 
 # No shell, no package manager, certificates only.
 FROM gcr.io/distroless/static:nonroot

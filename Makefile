@@ -7,6 +7,16 @@ SHELL = /usr/bin/env bash -o pipefail
 
 # Where everything that is built or reported goes.
 DIST := dist
+# The version of the next release: of the bundle, the catalog and the chart.
+RELEASE := 1.7.0
+# When that version of the bundle was made. Fixed, so that a second run changes nothing.
+RELEASE_DATE := 2026-11-30T00:00:00Z
+# The image that the bundle installs; the release workflow gives one by digest.
+RELEASE_IMG ?= ghcr.io/k8s-aibom/k8s-aibom:v$(RELEASE)
+# The bundle's own image.
+BUNDLE_IMG ?= ghcr.io/k8s-aibom/k8s-aibom-bundle:v$(RELEASE)
+# Where make bundle writes; the checkout itself has the one that ships.
+BUNDLE_DIR ?= .
 # Stamped into the manager, which writes it into every document.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The image that docker-build makes and deploy runs.
@@ -14,6 +24,8 @@ IMG ?= controller:latest
 # The client for the cluster of the current context.
 KUBECTL ?= kubectl
 CONTAINER_TOOL ?= docker
+# What docker-buildx builds for.
+PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
 # What the test and bench targets look at, and further flags for go test.
 PKGS ?= ./...
 TEST_FLAGS ?=
@@ -33,6 +45,12 @@ GO_DIRS = api cmd hack internal test
 
 # Each is built when a recipe asks for it, never when this file is read.
 CONTROLLER_GEN = hack/build-tool.sh tools sigs.k8s.io/controller-tools/cmd/controller-gen
+SDK_VERSION = $(shell sed -n 's#.*operator-framework/operator-sdk \(v.*\)#\1#p' hack/operator-sdk/go.mod)
+SDK_TAGS = -tags containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper \
+	-ldflags "-s -w -X github.com/operator-framework/operator-sdk/internal/version.Version=$(SDK_VERSION)"
+OPERATOR_SDK = hack/build-tool.sh operator-sdk github.com/operator-framework/operator-sdk/cmd/operator-sdk operator-sdk $(SDK_TAGS)
+SCORECARD_TEST = hack/build-tool.sh operator-sdk github.com/operator-framework/operator-sdk/images/scorecard-test scorecard-test $(SDK_TAGS)
+KUBECONFORM = hack/build-tool.sh kubeconform github.com/yannh/kubeconform/cmd/kubeconform kubeconform -ldflags "-s -w"
 GOLANGCI_LINT = hack/build-tool.sh golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 ##@ General
@@ -60,6 +78,15 @@ manifests: ## Write the CRDs and the manager's ClusterRole from the markers in t
 		"$$tool" crd paths=./api/... output:crd:dir=config/crd/bases && \
 		"$$tool" rbac:roleName=manager-role,headerFile=hack/rbac-header.yaml paths=./internal/... output:rbac:dir=config/rbac
 
+.PHONY: bundle
+bundle: manifests ## Write the OLM bundle from config/manifests.
+	@sdk="$$($(OPERATOR_SDK))" && assets="$$(hack/controlplane.sh)" && \
+		hack/bundle.sh "$$sdk" "$$assets/kubectl" "$(BUNDLE_DIR)" "$(RELEASE)" "$(RELEASE_IMG)" "$(RELEASE_DATE)"
+
+.PHONY: chart
+chart: manifests ## Write the parts of the Helm chart that follow from config.
+	@hack/chart.sh
+
 .PHONY: fmt
 fmt: ## Format the Go code.
 	@gofmt -s -w $(GO_DIRS)
@@ -83,6 +110,17 @@ verify-fmt: ## Fail when a Go file is not formatted.
 verify-generated: ## Fail when a generated file is out of date. Changes nothing.
 	@tool="$$($(CONTROLLER_GEN))" && hack/verify-generated.sh "$$tool"
 
+.PHONY: verify-bundle
+verify-bundle: ## Fail when the OLM bundle is out of date. Changes nothing.
+	@fresh="$$(mktemp -d)" && trap 'rm -rf "$$fresh"' EXIT && \
+		sdk="$$($(OPERATOR_SDK))" && assets="$$(hack/controlplane.sh)" && \
+		hack/bundle.sh "$$sdk" "$$assets/kubectl" "$$fresh" "$(RELEASE)" "$(RELEASE_IMG)" "$(RELEASE_DATE)" && \
+		for part in bundle bundle.Dockerfile; do diff -ruN "$$part" "$$fresh/$$part" || { echo "$$part is out of date: run make bundle" >&2; exit 1; }; done
+
+.PHONY: bundle-validate
+bundle-validate: verify-bundle ## Hold the OLM bundle to operator-sdk's validators and the scorecard's tests.
+	@sdk="$$($(OPERATOR_SDK))" && scorecard="$$($(SCORECARD_TEST))" && hack/bundle-validate.sh "$$sdk" "$$scorecard"
+
 .PHONY: test
 test: ## Run every test, on a real control plane. Needs up to 30 minutes on two cores.
 	@mkdir -p $(DIST) && rm -f $(DIST)/test-summary.txt
@@ -90,6 +128,13 @@ test: ## Run every test, on a real control plane. Needs up to 30 minutes on two 
 		KUBEBUILDER_ASSETS="$$assets" go test -json $(RACE) -count=1 -p $(TEST_PARALLEL) -timeout 25m \
 			-covermode=atomic -coverprofile=$(DIST)/coverage.out $(TEST_FLAGS) $(PKGS) 2>&1 \
 		| go run ./hack/testsummary -o $(DIST)/test-summary.txt
+
+.PHONY: test-olm
+test-olm: build ## Install by OLM, Helm and kustomize, run the manager under each one's RBAC, upgrade and uninstall.
+	@assets="$$(hack/controlplane.sh)" && olm="$$(hack/olm.sh)" && kubeconform="$$($(KUBECONFORM))" && \
+		KUBEBUILDER_ASSETS="$$assets" OLM_ASSETS="$$olm" KUBECONFORM="$$kubeconform" \
+		MANAGER_BINARY="$(CURDIR)/$(DIST)/bin/manager" \
+		go test -count=1 -p 1 -timeout 20m $(TEST_FLAGS) ./test/install/... ./test/olm/...
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no control plane.
@@ -112,6 +157,27 @@ build: ## Build the manager as dist/bin/manager.
 .PHONY: docker-build
 docker-build: ## Build the manager's image as IMG.
 	$(CONTAINER_TOOL) build --build-arg VERSION=$(VERSION) -t $(IMG) .
+
+.PHONY: docker-buildx
+docker-buildx: ## Build the manager's image for PLATFORMS and push it as IMG.
+	$(CONTAINER_TOOL) buildx build --platform $(PLATFORMS) --build-arg VERSION=$(VERSION) --push -t $(IMG) .
+
+.PHONY: bundle-build
+bundle-build: ## Build the OLM bundle's image as BUNDLE_IMG.
+	$(CONTAINER_TOOL) build -f bundle.Dockerfile -t $(BUNDLE_IMG) .
+
+.PHONY: catalog
+catalog: ## Write a file-based catalog with the bundle BUNDLE_IMG below dist/catalog.
+	@olm="$$(hack/olm.sh)" && hack/catalog.sh "$$olm/opm" $(DIST)/catalog "$(RELEASE)" "$(BUNDLE_IMG)"
+
+.PHONY: build-installer
+build-installer: ## Write all that a cluster needs, with the image IMG, as dist/install.yaml.
+	@mkdir -p $(DIST) && assets="$$(hack/controlplane.sh)" && \
+		"$$assets/kubectl" kustomize config/default | sed 's#image: controller:latest#image: $(IMG)#' >$(DIST)/install.yaml
+
+.PHONY: release-version
+release-version: ## Print the version of the next release.
+	@echo $(RELEASE)
 
 .PHONY: controlplane
 controlplane: ## Provide etcd, kube-apiserver, kubectl and kube-controller-manager; print their folder.

@@ -9,14 +9,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/test/demo/checks"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
@@ -25,13 +24,7 @@ const (
 	systemNamespace = "k8s-aibom-system"
 	managerAccount  = "k8s-aibom-controller-manager"
 	managerName     = "k8s-aibom-controller-manager-demo"
-)
-
-const (
-	pollInterval = 250 * time.Millisecond
-	// quietTime is how long the manager must have written nothing before an AIBOM that is
-	// not there counts as absent, and not as late.
-	quietTime = 3 * time.Second
+	metricsRole     = "k8s-aibom-metrics-reader"
 )
 
 type demo struct {
@@ -130,88 +123,15 @@ func (d *demo) startManager(ctx context.Context) error {
 
 // check holds the inventory to the samples and shows it.
 func (d *demo) check(ctx context.Context) error {
-	expected, err := listExpectations(ctx, d.client)
+	paths, err := checks.Checks{
+		Plane: d.plane, Client: d.client, Manager: d.manager,
+		Namespace: systemNamespace, Account: managerAccount, MetricsRole: metricsRole,
+		Timeout: d.options.timeout, Out: d.options.out, Say: d.say,
+	}.Run(ctx)
 	if err != nil {
-		return err
-	}
-	d.say("waiting for the inventory of %d workloads", len(expected))
-	aiboms, err := d.awaitInventory(ctx, expected)
-	if err != nil {
-		return err
-	}
-	d.say("the inventory is complete, and what is no AI workload is not in it")
-
-	paths, err := writeDocuments(d.options.out, aiboms)
-	if err != nil {
-		return err
-	}
-	d.say("%d documents are valid against the CycloneDX schema", len(paths))
-	if err := d.checkMetrics(ctx); err != nil {
-		return err
-	}
-	if err := d.checkRequests(); err != nil {
 		return err
 	}
 	return d.show(ctx, paths)
-}
-
-// awaitInventory returns the inventory once nothing in it differs from what is expected and
-// the manager has come to rest. The error names every difference that is left.
-func (d *demo) awaitInventory(ctx context.Context, expected []expectation) ([]v1beta1.AIBOM, error) {
-	var list v1beta1.AIBOMList
-	var differences []string
-	writes, since := -1, time.Now()
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, d.options.timeout, true, func(ctx context.Context) (bool, error) {
-		if !d.managerRuns() {
-			return false, errors.New("the manager ended")
-		}
-		if err := d.client.List(ctx, &list); err != nil {
-			return false, err
-		}
-		differences = compare(expected, list.Items)
-		done, err := d.plane.Requests(0, harness.Filter{User: managerUser(), WritesOnly: true, Resource: "aiboms"})
-		if err != nil {
-			return false, err
-		}
-		if len(done) != writes {
-			writes, since = len(done), time.Now()
-		}
-		return len(differences) == 0 && time.Since(since) >= quietTime, nil
-	})
-	if err == nil {
-		return list.Items, nil
-	}
-	if len(differences) == 0 {
-		return nil, fmt.Errorf("the inventory did not come to rest: %w", err)
-	}
-	return nil, fmt.Errorf("the inventory is not as expected: %w\n  %s", err, strings.Join(differences, "\n  "))
-}
-
-// checkRequests reads from the API server's audit log what the manager asked for.
-func (d *demo) checkRequests() error {
-	all, err := d.plane.Requests(0, harness.Filter{User: managerUser()})
-	if err != nil {
-		return err
-	}
-	if len(all) == 0 {
-		return fmt.Errorf("the audit log has no request of %s", managerUser())
-	}
-	var writes int
-	var refused []string
-	for _, request := range all {
-		if request.IsWrite() && request.ObjectRef.Resource == "aiboms" {
-			writes++
-		}
-		if request.ResponseStatus.Code == 403 {
-			refused = append(refused, request.String())
-		}
-	}
-	if len(refused) > 0 {
-		return fmt.Errorf("the RBAC that ships refused the manager %d of %d requests:\n  %s",
-			len(refused), len(all), strings.Join(refused, "\n  "))
-	}
-	d.say("the manager made %d requests, %d of them writes of AIBOMs; none was refused", len(all), writes)
-	return nil
 }
 
 func (d *demo) show(ctx context.Context, paths []string) error {
@@ -257,15 +177,6 @@ func (d *demo) stop() error {
 	return errors.Join(err, d.plane.Stop())
 }
 
-func (d *demo) managerRuns() bool {
-	select {
-	case <-d.manager.Exited():
-		return false
-	default:
-		return true
-	}
-}
-
 func (d *demo) kubeconfig() string { return filepath.Join(d.options.out, "kubeconfig") }
 
 func (d *demo) kubectl(ctx context.Context, args ...string) error {
@@ -279,5 +190,3 @@ func (d *demo) say(format string, args ...any) {
 }
 
 func (d *demo) print(format string, args ...any) { _, _ = fmt.Fprintf(d.output, format, args...) }
-
-func managerUser() string { return harness.ServiceAccountUser(systemNamespace, managerAccount) }

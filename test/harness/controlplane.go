@@ -54,6 +54,8 @@ type ControlPlane struct {
 	mu sync.Mutex
 	// managers are the manager processes that were started and not stopped yet.
 	managers []*ManagerProcess
+	// programs are those of StartProgram.
+	programs []*Program
 
 	build     sync.Once
 	binary    string
@@ -184,6 +186,7 @@ func (cp *ControlPlane) Stop() error {
 	for _, m := range cp.runningManagers() {
 		errs = append(errs, m.Stop())
 	}
+	cp.stopPrograms()
 	if cp.manager != nil {
 		// Its exit code is of no interest: without leader election it exits as it likes.
 		_ = cp.manager.stop(stopTimeout)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package checks
 
 import (
 	"context"
@@ -15,45 +15,49 @@ import (
 )
 
 const (
-	// metricsReader is a ServiceAccount of the demo's own that may read metrics by the
+	// metricsReader is a ServiceAccount of the checks' own that may read metrics by the
 	// ClusterRole that ships.
 	metricsReader = "demo-metrics-reader"
-	metricsRole   = "k8s-aibom-metrics-reader"
 	// metricsTimeout covers the time in which a new binding becomes effective.
 	metricsTimeout = 15 * time.Second
 )
 
 // checkMetrics holds the metrics endpoint to what secure metrics promise: nothing without a
 // token, and everything with the token of an account that the shipped role is bound to.
-func (d *demo) checkMetrics(ctx context.Context) error {
-	code, _, err := scrape(ctx, d.manager.MetricsURL, "")
+func (c Checks) metrics(ctx context.Context) error {
+	code, _, err := scrape(ctx, c.Manager.MetricsURL, "")
 	if err != nil {
 		return err
 	}
 	if code != http.StatusUnauthorized {
-		return fmt.Errorf("%s without a token: expected status 401, seen %d", d.manager.MetricsURL, code)
+		return fmt.Errorf("%s without a token: expected status 401, seen %d", c.Manager.MetricsURL, code)
 	}
-	if err := d.kubectl(ctx, "-n", systemNamespace, "create", "serviceaccount", metricsReader); err != nil {
+	if err := c.kubectl(ctx, "-n", c.Namespace, "create", "serviceaccount", metricsReader); err != nil {
 		return err
 	}
-	if err := d.kubectl(ctx, "create", "clusterrolebinding", metricsReader, "--clusterrole="+metricsRole,
-		"--serviceaccount="+systemNamespace+":"+metricsReader); err != nil {
+	if err := c.kubectl(ctx, "create", "clusterrolebinding", metricsReader, "--clusterrole="+c.MetricsRole,
+		"--serviceaccount="+c.Namespace+":"+metricsReader); err != nil {
 		return err
 	}
-	config, _, err := d.plane.ServiceAccountConfig(ctx, systemNamespace, metricsReader)
+	// Nothing of the checks stays: they can be made again.
+	defer func() {
+		_ = c.kubectl(context.WithoutCancel(ctx), "delete", "clusterrolebinding", metricsReader)
+		_ = c.kubectl(context.WithoutCancel(ctx), "-n", c.Namespace, "delete", "serviceaccount", metricsReader)
+	}()
+	config, _, err := c.Plane.ServiceAccountConfig(ctx, c.Namespace, metricsReader)
 	if err != nil {
 		return err
 	}
 	last := "no answer"
 	err = wait.PollUntilContextTimeout(ctx, pollInterval, metricsTimeout, true, func(ctx context.Context) (bool, error) {
-		code, body, err := scrape(ctx, d.manager.MetricsURL, config.BearerToken)
+		code, body, err := scrape(ctx, c.Manager.MetricsURL, config.BearerToken)
 		last = fmt.Sprintf("status %d, error %v, %d bytes", code, err, len(body))
 		return err == nil && code == http.StatusOK && strings.Contains(body, "controller_runtime_"), nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s with a token: expected metrics, seen %s: %w", d.manager.MetricsURL, last, err)
+		return fmt.Errorf("%s with a token: expected metrics, seen %s: %w", c.Manager.MetricsURL, last, err)
 	}
-	d.say("metrics are served over TLS, and only to those who may read them")
+	c.Say("metrics are served over TLS, and only to those who may read them")
 	return nil
 }
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package install_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/yaml"
+
+	"github.com/k8s-aibom/k8s-aibom/test/install/cluster"
+)
+
+const release = "k8s-aibom"
+
+// everything turns on all that is optional and works without other projects' CRDs.
+const everything = `
+replicas: 2
+config: {spec: {discovery: {modelArgFlags: [--checkpoint]}, logging: {level: debug}}}
+readiness: {strictConfig: true}
+rbac: {sinkSecretAccess: true, sinkSecretNames: [archive]}
+image: {tag: v1, digest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}
+networkPolicy: {enabled: true, extraEgress: [{ports: [{port: 8443, protocol: TCP}]}]}
+monitoring: {dashboard: {enabled: true}}
+podAnnotations: {a: b}
+tolerations: [{operator: Exists}]
+`
+
+// monitored turns on what needs the CRDs of the Prometheus operator.
+const monitored = "monitoring: {serviceMonitor: {enabled: true, interval: 30s, labels: {a: b}}, prometheusRule: {enabled: true}}\n"
+
+var _ = Describe("The Helm chart", func() {
+	chart := func() string { return path("charts", "k8s-aibom") }
+
+	It("installs, upgrades with inventory and configuration kept, and leaves both when it goes", func(ctx context.Context) {
+		restrictedNamespace(ctx)
+		DeferCleanup(func(ctx context.Context) {
+			kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "crd"))
+			removed(ctx, cluster.Namespace)
+		})
+		older := olderChart(chart(), "1.6.0")
+		notes := helm(ctx, "install", release, older, "-n", cluster.Namespace, "--wait", "--timeout=90s",
+			"--set", "config.spec.bomGeneration.specVersion=1.7")
+		Expect(notes).To(And(ContainSubstring("kubectl label namespace"), ContainSubstring("leaves the CRDs, every AIBOM")))
+		available(ctx)
+		samples(ctx)
+		manager := runAndCheck(ctx)
+		kept := inventory(ctx)
+		uid, _ := config(ctx)
+
+		By("upgrading as documented: the CRDs first")
+		crds := helm(ctx, "show", "crds", chart())
+		kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-f", writeFile("crds.yaml", crds))
+		helm(ctx, "upgrade", release, chart(), "-n", cluster.Namespace, "--wait", "--timeout=90s", "--reuse-values")
+		Expect(helm(ctx, "list", "-n", cluster.Namespace)).To(ContainSubstring("k8s-aibom-1.7.0"))
+		available(ctx)
+		Expect(manager.Stop()).To(Succeed())
+		manager = runAndCheck(ctx)
+		Expect(inventory(ctx)).To(Equal(kept), "the inventory is the same")
+		sameUID, spec := config(ctx)
+		Expect(sameUID).To(Equal(uid), "the configuration is the same object")
+		Expect(spec.BOMGeneration.SpecVersion).To(Equal("1.7"))
+
+		By("changing the configuration by values")
+		helm(ctx, "upgrade", release, chart(), "-n", cluster.Namespace, "--reset-values")
+		_, spec = config(ctx)
+		Expect(spec.BOMGeneration.SpecVersion).To(BeEmpty(), "what is no value any more is the default again")
+		Eventually(inventory).WithContext(ctx).ShouldNot(Equal(kept), "documents are written anew in the other version")
+
+		By("uninstalling")
+		Expect(manager.Stop()).To(Succeed())
+		kept = inventory(ctx)
+		said := helm(ctx, "uninstall", release, "-n", cluster.Namespace, "--wait", "--timeout=90s")
+		Expect(said).To(ContainSubstring("AIBOMControllerConfig"), "it says what it keeps")
+		Expect(inventory(ctx)).To(Equal(kept), "the inventory stays")
+		config(ctx)
+		granted, here, err := c.Granted(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(append(granted, here...)).To(BeEmpty(), "no right stays")
+		refused, err := c.Refused(0)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(refused).To(BeEmpty())
+	})
+
+	It("renders manifests that are valid by the API server's schemas, and that it accepts", func(ctx context.Context) {
+		schemas := writeSchemas(ctx)
+		restrictedNamespace(ctx)
+		DeferCleanup(func(ctx context.Context) {
+			kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "crd"))
+			removed(ctx, cluster.Namespace)
+		})
+		kubectl(ctx, "apply", "--server-side", "-k", path("config", "crd"))
+		kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s", "crd/aiboms.aibom.k8saibom.dev", "crd/aibomcontrollerconfigs.aibom.k8saibom.dev")
+		schemas = writeSchemas(ctx)
+		for name, values := range map[string]string{"defaults": "{}", "everything": everything} {
+			By(name)
+			rendered := writeFile(name+".yaml", helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "-f", writeFile("values.yaml", values)))
+			kubeconform(ctx, schemas, rendered)
+			kubectl(ctx, "apply", "--server-side", "--dry-run=server", "-f", rendered)
+		}
+		By("monitoring, whose CRDs are not there to ask")
+		rendered := helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "-f", writeFile("values.yaml", monitored))
+		for _, document := range strings.Split(rendered, "\n---\n") {
+			var object map[string]any
+			Expect(yaml.UnmarshalStrict([]byte(document), &object)).To(Succeed(), document)
+		}
+		Expect(rendered).To(And(ContainSubstring("kind: ServiceMonitor"), ContainSubstring("alert: AIBOMWatchUnhealthy")))
+
+		By("the kustomize manifests and the bundle's objects")
+		for _, folder := range []string{"default", "ha", "network-policy", "sink-secrets", "samples"} {
+			kubeconform(ctx, schemas, writeFile(folder+".yaml", kubectl(ctx, "kustomize", path("config", folder))))
+		}
+	})
+
+	It("uses the values", func(ctx context.Context) {
+		rendered := helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "-f", writeFile("values.yaml", everything))
+		Expect(rendered).To(And(
+			ContainSubstring("image: ghcr.io/k8s-aibom/k8s-aibom@sha256:0123456789abcdef"), // the digest wins over the tag
+			ContainSubstring("- --strict-config-readiness"),
+			ContainSubstring("level: debug"),
+			ContainSubstring("name: k8s-aibom-sink-secrets"),
+			ContainSubstring("kind: PodDisruptionBudget"),
+			ContainSubstring("kind: NetworkPolicy"),
+		))
+		rendered = helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "--set", "config.create=false")
+		Expect(rendered).To(ContainSubstring("image: ghcr.io/k8s-aibom/k8s-aibom:v1.7.0"))
+		Expect(rendered).NotTo(Or(ContainSubstring("strict-config"), ContainSubstring("kind: AIBOMControllerConfig"), ContainSubstring("secrets"),
+			ContainSubstring("PodDisruptionBudget"), ContainSubstring("NetworkPolicy"), ContainSubstring("monitoring.coreos.com")))
+	})
+
+	DescribeTable("refuses values that are wrong", func(ctx context.Context, set, complaint string) {
+		_, err := c.RunTool(ctx, "helm", "template", release, chart(), "--set", set)
+		Expect(err).To(MatchError(ContainSubstring(complaint)))
+	},
+		Entry("an unknown one", "replicaCount=2", "replicaCount"),
+		Entry("a digest that is none", "image.digest=latest", "digest"),
+		Entry("a negative number of replicas", "replicas=-1", "replicas"),
+		Entry("a word for a switch", "readiness.strictConfig=perhaps", "strictConfig"),
+		Entry("an unknown section of the configuration", "config.spec.discover.x=1", "discover"),
+	)
+})
+
+// olderChart is a copy of the chart that says that it is another version.
+func olderChart(chart, version string) string {
+	GinkgoHelper()
+	folder := filepath.Join(GinkgoT().TempDir(), "chart")
+	Expect(os.CopyFS(folder, os.DirFS(chart))).To(Succeed())
+	file := filepath.Join(folder, "Chart.yaml")
+	content, err := os.ReadFile(file)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(file, []byte(strings.ReplaceAll(string(content), "1.7.0", version)), 0o600)).To(Succeed())
+	return folder
+}
+
+// kubeconform holds a manifest to the schemas, strictly.
+func kubeconform(ctx context.Context, schemas, manifest string) {
+	GinkgoHelper()
+	out, err := exec.CommandContext(ctx, os.Getenv("KUBECONFORM"), "-strict", "-summary", "-schema-location",
+		filepath.Join(schemas, "{{.Group}}-{{.ResourceAPIVersion}}-{{.ResourceKind}}.json"), manifest).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(out))
+	Expect(string(out)).To(And(ContainSubstring("Invalid: 0, Errors: 0, Skipped: 0"), Not(ContainSubstring("Valid: 0"))))
+}

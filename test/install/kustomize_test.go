@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package install_test
+
+import (
+	"context"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/k8s-aibom/k8s-aibom/test/install/cluster"
+)
+
+var _ = Describe("kustomize", func() {
+	It("installs config/default, which suffices for all that the demo checks, and goes without the inventory", func(ctx context.Context) {
+		kubectl(ctx, "apply", "--server-side", "-k", path("config", "default"))
+		DeferCleanup(func(ctx context.Context) {
+			kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "default"))
+		})
+		available(ctx)
+		samples(ctx)
+		manager := runAndCheck(ctx)
+
+		By("removing all but the CRDs")
+		Expect(manager.Stop()).To(Succeed())
+		kept := inventory(ctx)
+		kubectl(ctx, "delete", "-k", path("config", "controller"))
+		removed(ctx, cluster.Namespace)
+		Expect(inventory(ctx)).To(Equal(kept), "the inventory stays as long as its CRDs do")
+	})
+
+	It("has overlays that an API server accepts", func(ctx context.Context) {
+		kubectl(ctx, "apply", "--server-side", "-k", path("config", "default"))
+		DeferCleanup(func(ctx context.Context) {
+			kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "default"))
+			removed(ctx, cluster.Namespace)
+		})
+		kubectl(ctx, "apply", "--server-side", "-k", path("config", "ha"))
+		kubectl(ctx, "apply", "--server-side", "-k", path("config", "network-policy"))
+		kubectl(ctx, "apply", "--server-side", "-k", path("config", "sink-secrets"))
+		available(ctx)
+		pods := kubectl(ctx, "-n", cluster.Namespace, "get", "pods", "-o", "name")
+		Expect(strings.Fields(pods)).To(HaveLen(2), "two replicas run")
+		Expect(kubectl(ctx, "-n", cluster.Namespace, "get", "pdb", cluster.Account, "-o", "jsonpath={.spec.minAvailable}")).To(Equal("1"))
+		kubectl(ctx, "delete", "-k", path("config", "sink-secrets"))
+		kubectl(ctx, "delete", "-k", path("config", "network-policy"))
+		kubectl(ctx, "delete", "-n", cluster.Namespace, "pdb", cluster.Account)
+	})
+})
