@@ -17,7 +17,7 @@ RELEASE_IMG ?= ghcr.io/k8s-aibom/k8s-aibom:v$(RELEASE)
 BUNDLE_IMG ?= ghcr.io/k8s-aibom/k8s-aibom-bundle:v$(RELEASE)
 # Where make bundle writes; the checkout itself has the one that ships.
 BUNDLE_DIR ?= .
-# Stamped into the manager, which writes it into every document.
+# Stamped into the programs; the manager writes it into every document.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The image that docker-build makes and deploy runs.
 IMG ?= controller:latest
@@ -37,6 +37,8 @@ RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 FUZZTIME ?= 10s
 # DEMO_ONCE=1 ends the demo after its checks.
 DEMO_ONCE ?=
+# Where install-plugin puts the plugin; kubectl finds it when the folder is in PATH.
+PLUGIN_DIR ?= $(shell gobin=$$(go env GOBIN); echo "$${gobin:-$$(go env GOPATH)/bin}")
 # Arguments for the manager that make run starts.
 ARGS ?= --leader-elect=false
 
@@ -151,8 +153,13 @@ bench: ## Run the benchmarks.
 ##@ Build
 
 .PHONY: build
-build: ## Build the manager as dist/bin/manager.
-	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o $(DIST)/bin/manager ./cmd/manager
+build: ## Build the manager and the kubectl plugin into dist/bin.
+	@CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o $(DIST)/bin/ ./cmd/manager ./cmd/kubectl-aibom
+
+.PHONY: install-plugin
+install-plugin: ## Install the kubectl plugin into PLUGIN_DIR (default: where go install puts programs).
+	@mkdir -p "$(PLUGIN_DIR)" && CGO_ENABLED=0 go build -trimpath -ldflags "$(LDFLAGS)" -o "$(PLUGIN_DIR)/kubectl-aibom" ./cmd/kubectl-aibom
+	@install -m 0755 hack/kubectl_complete-aibom "$(PLUGIN_DIR)/kubectl_complete-aibom"
 
 .PHONY: docker-build
 docker-build: ## Build the manager's image as IMG.
