@@ -90,5 +90,5 @@ func TestDocumentMistakesAreNamed(t *testing.T) {
 	_, _, err = serving().run(t, "document", "deployment/unserved")
 	g.Expect(err).To(MatchError(ContainSubstring("this cluster does not serve")))
 	_, _, err = serving().with(inShop+"/deployment-llm", failure(403, metav1.StatusReasonForbidden, "forbidden")).run(t, "document", "deployment-llm")
-	g.Expect(err).To(MatchError("reading AIBOM shop/deployment-llm: forbidden; have the ClusterRole view or aibom-viewer-role bound to you in that namespace"))
+	g.Expect(err).To(MatchError("reading AIBOM shop/deployment-llm: forbidden; have the ClusterRole view or k8s-aibom-aibom-viewer-role bound to you in that namespace"))
 }

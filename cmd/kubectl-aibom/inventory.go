@@ -117,9 +117,9 @@ func explain(err error, what, namespace string) error {
 		return fmt.Errorf("%s: this cluster does not serve %s; is k8s-aibom installed there, and is this the right context? (%s)",
 			what, v1beta1.GroupVersion.WithKind("AIBOM"), err.Error())
 	case apierrors.IsForbidden(err) && namespace == "":
-		return fmt.Errorf("%s: %w; name a namespace with -n instead of -A, or have the ClusterRole aibom-viewer-role bound to you in the whole cluster", what, err)
+		return fmt.Errorf("%s: %w; name a namespace with -n instead of -A, or have the ClusterRole k8s-aibom-aibom-viewer-role bound to you in the whole cluster", what, err)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%s: %w; have the ClusterRole view or aibom-viewer-role bound to you in that namespace", what, err)
+		return fmt.Errorf("%s: %w; have the ClusterRole view or k8s-aibom-aibom-viewer-role bound to you in that namespace", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

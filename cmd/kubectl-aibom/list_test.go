@@ -203,7 +203,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"selector":              {serving(), []string{"find", "x", "-l", "=="}, `--selector "==" is no label selector`},
 		"nothing to find":       {serving(), []string{"find"}, "kubectl aibom find llama -A"},
 		"empty text":            {serving(), []string{"find", ""}, "name one text to find"},
-		"unknown command":       {serving(), []string{"sumary"}, `unknown command "sumary"`},
+		"unknown command":       {serving(), []string{"summarise"}, `unknown command "summarise"`},
 		"argument of summary":   {serving(), []string{"summary", "x"}, "x"},
 		"everywhere forbidden":  {forbidden(), []string{"summary", "-A"}, "name a namespace with -n instead of -A"},
 		"one forbidden":         {forbidden(), []string{"find", "x"}, `listing the AIBOMs in namespace "shop": aiboms is forbidden: User "eve" cannot list; have the ClusterRole view`},

@@ -34,7 +34,7 @@ func (t *tool) tellOfConfiguration(ctx context.Context, i *inventory) {
 	silence := ""
 	switch {
 	case apierrors.IsForbidden(err):
-		silence = "you may not read it (the ClusterRole aibomcontrollerconfig-viewer-role allows it), so whether it limits the inventory is not known"
+		silence = "you may not read it (the ClusterRole k8s-aibom-aibomcontrollerconfig-viewer-role allows it), so whether it limits the inventory is not known"
 	case isNotServed(err):
 		silence = "this cluster does not serve its kind"
 	case apierrors.IsNotFound(err):

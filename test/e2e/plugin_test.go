@@ -60,7 +60,7 @@ func (s said) rows() []string {
 	return rows
 }
 
-// bind gives a user one of the ClusterRoles that config/ ships, until the spec ends.
+// bind gives a user one of the ClusterRoles that config/ ships, until the specs below end.
 func bind(ctx context.Context, user, role string) {
 	GinkgoHelper()
 	binding := &rbacv1.ClusterRoleBinding{
@@ -93,8 +93,8 @@ var _ = Describe("kubectl aibom", Ordered, func() {
 			Expect(err).NotTo(HaveOccurred())
 			return plugin{binary, kubeconfig, folder}
 		}
-		reader = as("plugin-reader", "aibom-viewer-role", "aibomcontrollerconfig-viewer-role")
-		viewer = as("plugin-viewer", "aibom-viewer-role")
+		reader = as("plugin-reader", "k8s-aibom-aibom-viewer-role", "k8s-aibom-aibomcontrollerconfig-viewer-role")
+		viewer = as("plugin-viewer", "k8s-aibom-aibom-viewer-role")
 		nobody = as("plugin-nobody")
 	})
 
