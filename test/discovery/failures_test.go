@@ -30,7 +30,7 @@ var _ = Describe("A read of one CRD that fails", Label(label, "A7", "A2-row-11")
 		GinkgoHelper()
 		install(ctx, workerSet)
 		s.Put(ctx, workerSet, "llm")
-		Eventually(s.Document(ctx, workerSet.Name(), "llm")).WithTimeout(watched.Seconds).ShouldNot(BeEmpty(),
+		Eventually(s.Document(ctx, workerSet.Name(), "llm")).WithTimeout(watched.Patience).ShouldNot(BeEmpty(),
 			"the other kind has its AIBOM within seconds")
 		m.ExpectUndisturbed(ctx, workerSet)
 		m.ExpectToldSoFar(ctx, workerSet, started)
@@ -132,7 +132,7 @@ var _ = Describe("The one watch of all CRDs, when it fails", Label(label, "A7", 
 		lists := harness.Disturbance{Resource: crds, Verbs: []string{"list"}, Status: http.StatusInternalServerError}
 		watches := harness.Disturbance{Resource: crds, Verbs: []string{"watch"}, Status: http.StatusForbidden}
 		proxy.Disturb(lists, watches)
-		m.ExpectUnhealthy(ctx, crdDiscovery, watched.Slack+watched.Seconds, "disturbed on purpose")
+		m.ExpectUnhealthy(ctx, crdDiscovery, watched.Slack+watched.Patience, "disturbed on purpose")
 		install(ctx, workerSet)
 		s.Put(ctx, workerSet, "llm")
 		proxy.Disturb(watches)
@@ -165,7 +165,7 @@ var _ = Describe("The one watch of all CRDs, when it fails", Label(label, "A7", 
 		s.Documented(ctx, graph.Name(), "llm")
 		m.ExpectHealthy(ctx, graph, workerSet)
 		proxy.Disturb(harness.Disturbance{Resource: crds, Verbs: []string{"list", "watch"}, Status: http.StatusInternalServerError})
-		m.ExpectUnhealthy(ctx, crdDiscovery, watched.Slack+watched.Seconds, "disturbed on purpose")
+		m.ExpectUnhealthy(ctx, crdDiscovery, watched.Slack+watched.Patience, "disturbed on purpose")
 		remove(ctx, graph)
 		Consistently(s.AIBOMs(ctx), 2*watched.ProbeInterval).Should(ConsistOf("dynamographdeployment-llm"), "nobody has heard of the removal")
 		Expect(m.Events(ctx, graph, disabled)()).To(BeZero())

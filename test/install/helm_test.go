@@ -88,7 +88,6 @@ var _ = Describe("The Helm chart", func() {
 	})
 
 	It("renders manifests that are valid by the API server's schemas, and that it accepts", func(ctx context.Context) {
-		schemas := writeSchemas(ctx)
 		restrictedNamespace(ctx)
 		DeferCleanup(func(ctx context.Context) {
 			kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "crd"))
@@ -96,7 +95,7 @@ var _ = Describe("The Helm chart", func() {
 		})
 		kubectl(ctx, "apply", "--server-side", "-k", path("config", "crd"))
 		kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s", "crd/aiboms.aibom.k8saibom.dev", "crd/aibomcontrollerconfigs.aibom.k8saibom.dev")
-		schemas = writeSchemas(ctx)
+		schemas := writeSchemas(ctx)
 		for name, values := range map[string]string{"defaults": "{}", "everything": everything} {
 			By(name)
 			rendered := writeFile(name+".yaml", helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "-f", writeFile("values.yaml", values)))

@@ -13,10 +13,9 @@ import (
 
 // The kinds that specs break.
 var (
-	inferenceService = watched.InferenceService
-	graph            = watched.Graph
-	nimService       = watched.NIMService
-	workerSet        = watched.WorkerSet
+	graph      = watched.Graph
+	nimService = watched.NIMService
+	workerSet  = watched.WorkerSet
 )
 
 type scene = watched.Scene

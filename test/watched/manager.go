@@ -33,8 +33,8 @@ const (
 
 	// Slack is what a busy machine may add to any of them.
 	Slack = 5 * time.Second
-	// Seconds is how long a workload of a kind that works may wait for its AIBOM.
-	Seconds = 10 * time.Second
+	// Patience is how long a workload of a kind that works may wait for its AIBOM.
+	Patience = 10 * time.Second
 )
 
 // Manager is a manager under test with a Pod that bears its name.
@@ -147,7 +147,7 @@ func (m *Manager) Entries(ctx context.Context) func() (map[string]float64, error
 }
 
 func (m *Manager) samples(ctx context.Context, name string) ([]*dto.Metric, error) {
-	ctx, cancel := context.WithTimeout(ctx, Seconds)
+	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.MetricsURL, nil)
 	if err != nil {

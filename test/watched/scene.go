@@ -153,7 +153,7 @@ func (s *Scene) Documented(ctx context.Context, kind, workload string) {
 func (s *Scene) Deployed(ctx context.Context, name string) {
 	GinkgoHelper()
 	s.Deploy(ctx, name)
-	Eventually(s.Document(ctx, "Deployment", name)).WithTimeout(Seconds).Should(Not(BeEmpty()),
+	Eventually(s.Document(ctx, "Deployment", name)).WithTimeout(Patience).Should(Not(BeEmpty()),
 		"Deployment %s has its AIBOM within seconds", name)
 }
 
