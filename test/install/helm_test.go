@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/k8s-aibom/k8s-aibom/test/install/cluster"
@@ -114,6 +115,18 @@ var _ = Describe("The Helm chart", func() {
 		for _, folder := range []string{"default", "ha", "network-policy", "sink-secrets", "samples"} {
 			kubeconform(ctx, schemas, writeFile(folder+".yaml", kubectl(ctx, "kustomize", path("config", folder))))
 		}
+		bundled, err := filepath.Glob(path("bundle", "manifests", "k8s-aibom-*.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(bundled).NotTo(BeEmpty())
+		for _, file := range bundled {
+			kubeconform(ctx, schemas, file)
+		}
+
+		By("showing that the schemas refuse something")
+		wrong := strings.Replace(kubectl(ctx, "kustomize", path("config", "default")), "  replicas: 1\n", "  replicaz: 1\n", 1)
+		out, err := conform(ctx, schemas, writeFile("wrong.yaml", wrong))
+		Expect(err).To(HaveOccurred())
+		Expect(out).To(ContainSubstring("replicaz"))
 	})
 
 	It("uses the values", func(ctx context.Context) {
@@ -126,6 +139,11 @@ var _ = Describe("The Helm chart", func() {
 			ContainSubstring("kind: PodDisruptionBudget"),
 			ContainSubstring("kind: NetworkPolicy"),
 		))
+		manager, err := c.Plane.ManagerBinary()
+		Expect(err).NotTo(HaveOccurred())
+		_, err = cluster.Run(ctx, []string{"POD_NAMESPACE=" + cluster.Namespace}, manager, append(argumentsOf(rendered), "--version")...)
+		Expect(err).NotTo(HaveOccurred(), "the manager knows every flag")
+
 		rendered = helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "--set", "config.create=false")
 		Expect(rendered).To(ContainSubstring("image: ghcr.io/k8s-aibom/k8s-aibom:v1.7.0"))
 		Expect(rendered).NotTo(Or(ContainSubstring("strict-config"), ContainSubstring("kind: AIBOMControllerConfig"), ContainSubstring("secrets"),
@@ -159,8 +177,26 @@ func olderChart(chart, version string) string {
 // kubeconform holds a manifest to the schemas, strictly.
 func kubeconform(ctx context.Context, schemas, manifest string) {
 	GinkgoHelper()
+	out, err := conform(ctx, schemas, manifest)
+	Expect(err).NotTo(HaveOccurred(), out)
+	Expect(out).To(And(ContainSubstring("Invalid: 0, Errors: 0, Skipped: 0"), Not(ContainSubstring("Valid: 0"))))
+}
+
+func conform(ctx context.Context, schemas, manifest string) (string, error) {
 	out, err := exec.CommandContext(ctx, os.Getenv("KUBECONFORM"), "-strict", "-summary", "-schema-location",
 		filepath.Join(schemas, "{{.Group}}-{{.ResourceAPIVersion}}-{{.ResourceKind}}.json"), manifest).CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), string(out))
-	Expect(string(out)).To(And(ContainSubstring("Invalid: 0, Errors: 0, Skipped: 0"), Not(ContainSubstring("Valid: 0"))))
+	return string(out), err
+}
+
+// argumentsOf are those of the manager in a Deployment among manifests.
+func argumentsOf(manifests string) []string {
+	GinkgoHelper()
+	for _, document := range strings.Split(manifests, "\n---\n") {
+		deployment := appsv1.Deployment{}
+		if yaml.Unmarshal([]byte(document), &deployment) == nil && deployment.Kind == "Deployment" {
+			return deployment.Spec.Template.Spec.Containers[0].Args
+		}
+	}
+	Fail("there is no Deployment")
+	return nil
 }
