@@ -38,7 +38,8 @@ var _ = Describe("A cluster with very many unrelated CRDs", Label(label, "A7", "
 		s := system.NewScene(ctx, nil)
 		proxy, kubeconfig := system.Proxy(ctx)
 		install(ctx, workerSet)
-		m := system.StartBy(ctx, kubeconfig)
+		// The API server is busy with the crowd: that its answers take long is no failure here.
+		m := system.StartBy(ctx, kubeconfig, "--watch-probe-timeout=1m")
 		s.Put(ctx, workerSet, "llm")
 		s.Documented(ctx, workerSet.Name(), "llm")
 		m.ExpectToldSoFar(ctx, workerSet, recovered)
@@ -62,8 +63,9 @@ var _ = Describe("A cluster with very many unrelated CRDs", Label(label, "A7", "
 		for _, r := range made {
 			Expect(r.Verb).To(Equal("watch"), "all of it came by one watch, which the API server may end when it is busy: %s", r)
 		}
-		m.ExpectHistory(ctx, workerSet, recovered)
-		m.ExpectHistory(ctx, watched.CRDDiscovery)
+		m.ExpectHealthy(ctx, workerSet)
+		Expect(m.Events(ctx, workerSet, disabled)()).To(BeZero(), "nobody took it for removed")
+		system.ExpectNotDegraded(ctx)
 
 		since, from = mark(), time.Now()
 		install(ctx, graph)
@@ -76,7 +78,7 @@ var _ = Describe("A cluster with very many unrelated CRDs", Label(label, "A7", "
 
 		Expect(m.Stop()).To(Succeed())
 		since = mark()
-		second := system.StartBy(ctx, kubeconfig)
+		second := system.StartBy(ctx, kubeconfig, "--watch-probe-timeout=1m")
 		second.ExpectHealthy(ctx, workerSet, graph)
 		fresh := memory(ctx, second)
 		report("memory of a manager that starts among them, in MiB: resident %.1f; heap in use %.1f", fresh.resident, fresh.heap)
