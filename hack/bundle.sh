@@ -26,6 +26,8 @@ cd "$fresh"
 csv=bundle/manifests/k8s-aibom.clusterserviceversion.yaml
 # The base says how any 1.x upgrades; that is for the version that it is released as.
 sed -i -e "s#^\( *createdAt: \).*#\1\"$created\"#" -e "s#'>=1.0.0 <[0-9.]*'#'>=1.0.0 <$version'#" "$csv"
+# Says nothing, and is no valid time.
+sed -i '/^  creationTimestamp: null$/d' bundle/manifests/*.yaml
 # operator-sdk takes related images from the manager's environment only.
 sed -i "s#^  replaces: #  relatedImages:\n  - image: $image\n    name: manager\n&#" "$csv"
 cat >>bundle/metadata/annotations.yaml <<END

@@ -26,16 +26,16 @@ var _ = Describe("kustomize", func() {
 		for role, person := range map[string]string{"view": "viewer", "edit": "editor"} {
 			kubectl(ctx, "-n", "ai-demo", "create", "rolebinding", person, "--clusterrole="+role, "--user="+person)
 		}
-		may := func(person, verb, resource string) func() bool {
+		may := func(person, verb, resource string, more ...string) func() bool {
 			return func() bool {
-				out, _ := c.Kubectl(ctx, "-n", "ai-demo", "auth", "can-i", verb, resource, "--as="+person)
+				out, _ := c.Kubectl(ctx, append([]string{"-n", "ai-demo", "auth", "can-i", verb, resource, "--as=" + person}, more...)...)
 				return strings.TrimSpace(out) == "yes"
 			}
 		}
 		Eventually(may("viewer", "list", "aiboms")).Should(BeTrue(), "who may view a namespace may view its AIBOMs")
 		Eventually(may("editor", "delete", "aiboms")).Should(BeTrue(), "who may edit a namespace may have an AIBOM made anew")
 		for _, person := range []string{"viewer", "editor"} {
-			Expect(may(person, "patch", "aiboms/status")()).To(BeFalse(), "no %s writes a document", person)
+			Expect(may(person, "patch", "aiboms", "--subresource=status")()).To(BeFalse(), "no %s writes a document", person)
 			Expect(may(person, "get", "aibomcontrollerconfigs")()).To(BeFalse(), "the configuration is the cluster's")
 		}
 		Expect(may("viewer", "delete", "aiboms")()).To(BeFalse())
