@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,21 +161,37 @@ func (cp *ControlPlane) launchManager(binary string, options ManagerOptions) (*M
 	return m, nil
 }
 
-// WaitReady returns once /readyz answers 200, for at most a minute. It fails at once when the
-// process ends. The error holds the last answer and the tail of the log.
+// WaitReady returns once /readyz answers 200 and the metrics are served, which may come a moment
+// later, for at most a minute. It fails at once when the process ends. The error holds the last answer and the tail of the log.
 func (m *ManagerProcess) WaitReady(ctx context.Context) error {
 	last := errors.New("never asked")
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
 		if !m.process.running() {
 			return false, m.process.ending()
 		}
-		last = m.Probe(ctx, "/readyz")
+		if last = m.Probe(ctx, "/readyz"); last == nil {
+			last = m.dialMetrics(ctx)
+		}
 		return last == nil, nil
 	})
 	if err != nil {
 		return fmt.Errorf("%s is not ready: %w (last probe: %w)\n%s", m.process.name, err, last, m.LogTail())
 	}
 	return nil
+}
+
+// dialMetrics returns an error unless somebody listens for those who want metrics.
+func (m *ManagerProcess) dialMetrics(ctx context.Context) error {
+	address, err := url.Parse(m.MetricsURL)
+	if err != nil {
+		return err
+	}
+	dialer := net.Dialer{Timeout: probeTimeout}
+	connection, err := dialer.DialContext(ctx, "tcp", address.Host)
+	if err != nil {
+		return err
+	}
+	return connection.Close()
 }
 
 // Probe asks path (/healthz, /readyz) once and returns an error unless the answer is 200.
