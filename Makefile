@@ -25,6 +25,9 @@ RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 FUZZTIME ?= 10s
 # DEMO_ONCE=1 ends the demo after its checks.
 DEMO_ONCE ?=
+# The labelled manifests that make corpus scores, and an earlier result to compare with.
+CORPUS ?= $(CURDIR)/../shared/upstream/workloads
+COMPARE ?=
 # Arguments for the manager that make run starts.
 ARGS ?= --leader-elect=false
 
@@ -102,6 +105,16 @@ fuzz: ## Run each fuzz target for FUZZTIME (default 10s).
 .PHONY: bench
 bench: ## Run the benchmarks.
 	@go test -short -run '^$$' -bench . -benchmem $(TEST_FLAGS) $(PKGS)
+
+.PHONY: corpus
+corpus: build ## Score what is found in the labelled manifests of CORPUS=folder; COMPARE=file shows what changed since.
+	@assets="$$(hack/controlplane.sh)" && \
+		KUBEBUILDER_ASSETS="$$assets" MANAGER_BINARY="$(CURDIR)/$(DIST)/bin/manager" \
+		go run ./test/corpus/run --corpus "$(CORPUS)" $(if $(COMPARE),--compare "$(COMPARE)") $(CORPUS_FLAGS)
+
+.PHONY: corpus-fast
+corpus-fast: ## Score the same with the scrapers alone, without a control plane.
+	@go run ./test/corpus/run --fast --corpus "$(CORPUS)" $(if $(COMPARE),--compare "$(COMPARE)")
 
 ##@ Build
 

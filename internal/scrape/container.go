@@ -21,12 +21,16 @@ type container struct {
 	image     image
 	env       *environment
 
-	products    []*product
-	signals     []signal
-	runtimes    []evidence.Finding
-	services    []evidence.Finding
+	products []*product
+	signals  []signal
+	runtimes []evidence.Finding
+	services []evidence.Finding
+	// stores are the vector databases that the container asks.
+	stores      []evidence.Finding
 	models      []model
 	servedNames []model
+	// server is the module of python -m that is named like a server.
+	server word
 	// besideModels is true where a program runs in a folder of models.
 	besideModels bool
 }
@@ -44,12 +48,15 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 		out.recogniseCommands(invocations)
 		out.recogniseImage(started)
 		out.recogniseEnvironment()
+		out.recogniseHints(c, started)
 		out.recogniseServices(invocations)
 	}
+	out.server = serverModule(started)
 	out.besideModels = out.worksBesideModels(c.WorkingDir, invocations)
 	out.readModels(invocations)
 	if !init {
 		out.readImageModel()
+		out.nameByName()
 		out.suspect(c, invocations)
 	}
 	return out
@@ -118,8 +125,7 @@ func (c *container) recogniseImage(invocations []invocation) {
 			return
 		}
 	}
-	kind := c.pod.in.Workload.Kind
-	borrowed := (kind == "Job" || kind == "CronJob") && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
+	borrowed := c.borrows(invocations)
 	training := trains(invocations)
 	for i := range patterns.Products {
 		p := &patterns.Products[i]

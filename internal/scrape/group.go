@@ -164,6 +164,9 @@ func (p *part) readRest(annotations bool) {
 	if annotations {
 		p.pod.readAnnotations()
 	}
+	if p.pod.at != "" {
+		p.pod.readLabels(p.pod.in.Template.Labels, p.pod.at+".metadata.labels")
+	}
 	p.pod.readVolumes()
 	p.pod.readDevices()
 }
@@ -257,6 +260,8 @@ func (g *group) category() evidence.Category {
 	for _, p := range g.parts {
 		joined.containers = append(joined.containers, p.pod.containers...)
 		joined.annotated = append(joined.annotated, p.pod.annotated...)
+		joined.labelled = append(joined.labelled, p.pod.labelled...)
+		joined.signals = append(joined.signals, p.pod.signals...)
 	}
 	return joined.category()
 }

@@ -19,8 +19,12 @@ func (g *group) findings(category evidence.Category) []evidence.Finding {
 	}
 	g.nameServed(parts, category)
 	var all []evidence.Finding
+	joined := slices.Concat(parts...)
+	settlePlaces(joined)
 	for i, p := range g.parts {
-		for _, f := range parts[i] {
+		own := joined[:len(parts[i])]
+		joined = joined[len(parts[i]):]
+		for _, f := range own {
 			if f, ok := p.finish(f); ok {
 				all = append(all, f)
 			}
@@ -36,13 +40,15 @@ func (g *group) findingsOf(p *part, category evidence.Category, running map[*con
 		all = append(all, c.imageFindings(running[c])...)
 		all = append(all, p.runtimes(c)...)
 		all = append(all, c.services...)
+		all = append(all, c.stores...)
 		for _, m := range c.models {
 			if !g.imagesNameNoModel || !onlyImage(m.value.evidence) {
 				all = append(all, p.model(c, m, category))
 			}
 		}
 	}
-	return slices.Concat(all, p.declared, p.pod.annotated, p.pod.volumes, p.pod.devices)
+	all = slices.Concat(all, p.pod.runtimes, p.declared, p.pod.annotated)
+	return slices.Concat(all, p.pod.labelledFindings(all), p.pod.volumes, p.pod.devices)
 }
 
 // model is a model of a container. Infrastructure asks others for the model that it names.

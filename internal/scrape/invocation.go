@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
 // invocation is one program that a container runs, with its words; words[0] is the program,
@@ -130,6 +132,8 @@ func artefact(words []word, downloads bool) (word, bool) {
 // flag is one --name value or --name=value of an invocation.
 type flag struct {
 	name string
+	// at is where the flag stands.
+	at []evidence.Evidence
 	// values are the words up to the next flag, of which most flags take one only.
 	values []word
 }
@@ -156,7 +160,7 @@ func (inv invocation) flags(dashless bool, short map[string]string) []flag {
 		if !isFlag {
 			continue
 		}
-		f := flag{name: flagName(name)}
+		f := flag{name: flagName(name), at: w.evidence}
 		if joined {
 			w.text = value
 			f.values = []word{w}

@@ -53,9 +53,13 @@ func readInferenceService(g *group, object field) error {
 		{"explainer", spec.get("explainer")},
 	} {
 		if c.spec.present() {
-			g.addPodSpec(c.spec).describe(evidence.PropKServeComponent, c.name)
+			p := g.addPodSpec(c.spec).describe(evidence.PropKServeComponent, c.name)
+			if c.name == "explainer" {
+				readExplainer(p, c.spec)
+			}
 		}
 	}
+	inferServer(g)
 	return nil
 }
 

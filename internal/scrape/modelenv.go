@@ -40,6 +40,9 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 	if c.pod.modelEnv[name] {
 		role, isModel = evidence.RoleServed, true
 	}
+	if !isModel && v.known() {
+		role, isModel = modelByName(name, v.value)
+	}
 	dataset := index.datasetEnv[name]
 	served := index.servedNameEnv[name]
 	if (!isModel && !dataset && !served) || (v.known() && v.value == "") {
@@ -53,7 +56,7 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 	switch {
 	case c.init:
 		c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, hub: hubOf(name), inferred: true})
-	case served:
+	case served && !isModel:
 		c.addServedName(model{value: w, role: evidence.RoleServed, inferred: true})
 	case dataset:
 		c.addModel(model{value: w, role: evidence.RoleDataset, dataset: true})

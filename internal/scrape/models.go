@@ -20,6 +20,8 @@ type model struct {
 	dataset  bool
 	revision string
 	served   string
+	// into are the local paths in the command that downloads it.
+	into []string
 	// hub is where the program or variable that holds the model looks it up, where that is known.
 	hub evidence.Origin
 	// inferred is true where a rule says that this is a model, not the workload's owner.
@@ -129,6 +131,11 @@ func (c *container) readInvocation(inv invocation) {
 		return
 	}
 	c.settle(first, revision, called, download)
+	for i := first; i < len(c.models); i++ {
+		if c.models[i].role == evidence.RoleDownload {
+			c.models[i].into = localPaths(inv.words)
+		}
+	}
 }
 
 // settle says of the models of an invocation, which begin at first, what its flags say together:

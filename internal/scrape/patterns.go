@@ -47,6 +47,16 @@ type product struct {
 	// for NotModelImages.
 	ModelImages    []string `json:"modelImages,omitempty"`
 	NotModelImages []string `json:"notModelImages,omitempty"`
+	// Names are words in the name of an image that somebody built for the product, such as
+	// vllm in team/vllm-gemma. They count only beside an accelerator or a hub's token.
+	Names []string `json:"names,omitempty"`
+	// Flags are flags that only this product has.
+	Flags []string `json:"flags,omitempty"`
+	// Labels are values of runtime labels that mean the product, besides its name.
+	Labels []string `json:"labels,omitempty"`
+	// Named says that the product's served name names the model: a local path that ends in it
+	// is only where the model lies.
+	Named bool `json:"named,omitempty"`
 	// Entrypoint holds the words between the image's own entrypoint and a model that its
 	// first argument names; empty but present where the model comes at once.
 	Entrypoint []string `json:"entrypoint,omitempty"`
@@ -114,6 +124,16 @@ type table struct {
 	// ServedNameFlags and ServedNameEnv hold the name under which clients ask for the model.
 	ServedNameFlags []string `json:"servedNameFlags"`
 	ServedNameEnv   []string `json:"servedNameEnv"`
+	// ModelLabels and RuntimeLabels are labels of a pod template that name the model and the
+	// runtime of a workload where nothing in the workload itself does.
+	ModelLabels   []string `json:"modelLabels"`
+	RuntimeLabels []string `json:"runtimeLabels"`
+	// ModelEnvEndings end the names of variables that hold a model where their value looks like
+	// one: a repository, or a name that begins as those of ModelFamilies do. With the name of a
+	// HostedFamily a hosted API is asked for it.
+	ModelEnvEndings []string `json:"modelEnvEndings"`
+	ModelFamilies   []string `json:"modelFamilies"`
+	HostedFamilies  []string `json:"hostedFamilies"`
 	RevisionFlags   []string `json:"revisionFlags"`
 	// ManyValueFlags take all the words up to the next flag.
 	ManyValueFlags []string `json:"manyValueFlags"`
@@ -157,6 +177,16 @@ type table struct {
 	EndpointPrefixes []string `json:"endpointPrefixes"`
 	// Entrypoints are images whose entrypoint is a program that is known by its command line.
 	Entrypoints []entrypoint `json:"entrypoints"`
+	// VectorStores are prefixes of environment variables that hold the address of a vector
+	// database; RetrievalNames are words in the names of the programs that fill or ask one.
+	VectorStores   []string `json:"vectorStores"`
+	RetrievalNames []string `json:"retrievalNames"`
+	// FrontEnds are words in the names of images and programs that show a chat to people. They
+	// count only beside the address of a model server.
+	FrontEnds []string `json:"frontEnds"`
+	// ServerModules are endings of Python modules that serve a model in a container of a kind
+	// that declares to serve one.
+	ServerModules []string `json:"serverModules"`
 	// DownloadNames begin a part of the name of an image or program that fetches models.
 	DownloadNames []string `json:"downloadNames"`
 	// PythonDownloads are Python functions whose first argument is a repository to fetch, and
@@ -166,6 +196,9 @@ type table struct {
 	// BooleanFlags take no value, so that a word behind one is an argument of its own; a
 	// trailing * stands for any ending.
 	BooleanFlags []string `json:"booleanFlags"`
+	// ConfigFlags hold a file that names the model or dataset. Where it lies in a ConfigMap, it
+	// is not read, and the document says so.
+	ConfigFlags []string `json:"configFlags"`
 	// Wrappers are programs that run the program that follows them.
 	Wrappers []wrapper `json:"wrappers"`
 }
@@ -207,6 +240,8 @@ type lookup struct {
 	modelListEnv, modelObjectsEnv                                map[string]bool
 	serviceKeys, sharedKeys, serviceURLs                         map[string]*service
 	products, packages                                           map[string]*product
+	names, flags, labels                                         map[string]*product
+	configFlags, frontEnds, retrievalNames                       map[string]bool
 	execs, modules                                               map[string][]start
 	wrappers                                                     map[string]*wrapper
 }
@@ -222,6 +257,8 @@ func newLookup(t *table) *lookup {
 		endpoints: set(append(t.Endpoints[:len(t.Endpoints):len(t.Endpoints)], t.GeneralEndpoints...)), credentialWords: set(t.CredentialWords),
 		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},
+		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
+		configFlags: set(t.ConfigFlags), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
 		wrappers: map[string]*wrapper{},
 	}
@@ -250,6 +287,15 @@ func (l *lookup) addProduct(p *product) {
 	l.products[p.Name] = p
 	for _, name := range p.Packages {
 		l.packages[name] = p
+	}
+	for _, name := range p.Names {
+		l.names[name] = p
+	}
+	for _, name := range p.Flags {
+		l.flags[name] = p
+	}
+	for _, label := range append(p.Labels[:len(p.Labels):len(p.Labels)], p.Name) {
+		l.labels[label] = p
 	}
 	for i := range p.Programs {
 		program := &p.Programs[i]

@@ -89,6 +89,7 @@ func PodWorkload(in Input) evidence.Report {
 	pod := newPod(&in)
 	pod.readContainers()
 	pod.readAnnotations()
+	pod.readLabels(in.Template.Labels, pod.at+".metadata.labels")
 	pod.readVolumes()
 	pod.readDevices()
 
@@ -108,6 +109,10 @@ func anyResolved(findings []evidence.Finding) bool {
 		switch f.Type {
 		case evidence.TypeRuntime, evidence.TypeFramework, evidence.TypeModel, evidence.TypeService:
 			if f.Confidence != evidence.Unresolved {
+				return true
+			}
+		case evidence.TypeData:
+			if f.Role == evidence.RoleVectorStore {
 				return true
 			}
 		}

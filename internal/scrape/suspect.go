@@ -29,6 +29,16 @@ func (c *container) suspect(spec *corev1.Container, invocations []invocation) {
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 		return
 	}
+	if at, ok := c.retrieves(invocations); ok {
+		c.addStore(at)
+		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
+		return
+	}
+	if c.isFrontEnd(invocations) && c.callsModelServer() {
+		c.addEndpoint()
+		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
+		return
+	}
 	if capable && c.namesModel(evidence.RoleServed) {
 		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
 	}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
+
+// recogniseHints looks for what suggests a product in a container where nothing shows one: a
+// flag that only one product has and, beside an accelerator or a hub's token, the name that
+// somebody gave to an image of their own.
+func (c *container) recogniseHints(spec *corev1.Container, invocations []invocation) {
+	if len(c.products) > 0 {
+		return
+	}
+	for _, inv := range invocations {
+		for _, f := range inv.flags(false, nil) {
+			if p, ok := index.flags[f.name]; ok {
+				c.detect(p, strengthEnvironment, "", f.at...)
+				return
+			}
+		}
+	}
+	if c.borrows(invocations) || isInfrastructure(c.image) || (!c.hasHubToken() && len(accelerators(spec)) == 0) {
+		return
+	}
+	if p := namedAfter(c.image); p != nil && (p.Category != evidence.CategoryTraining || trains(invocations) || len(invocations) == 0) {
+		c.detect(p, strengthEnvironment, c.imageVersion(), c.imageEvidence())
+	}
+}
+
+// borrows says whether a Job overrides the image's entrypoint with something that is not known.
+func (c *container) borrows(invocations []invocation) bool {
+	kind := c.pod.in.Workload.Kind
+	return (kind == "Job" || kind == "CronJob") && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
+}
+
+// namedAfter is the product after which the last part of the image's path is named, be it as a
+// whole or in one of its words.
+func namedAfter(img image) *product {
+	name := strings.ToLower(path.Base(img.path))
+	if p, ok := index.names[name]; ok {
+		return p
+	}
+	parts := words(name)
+	for i := range parts {
+		for n := min(3, len(parts)-i); n > 0; n-- {
+			if p, ok := index.names[strings.Join(parts[i:i+n], "-")]; ok {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// words are the words of a name such as docs_embedder-v2.
+func words(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || r == '/' || r == ' '
+	})
+}
+
+// speaksOf says whether one of the names has one of the words.
+func speaksOf(vocabulary map[string]bool, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(words(name), func(w string) bool { return vocabulary[w] })
+	})
+}
+
+// retrieves says whether the container fills or asks a vector database for a language model:
+// it has the database's address, and its own name or its program's says what it does with it.
+func (c *container) retrieves(invocations []invocation) (evidence.Evidence, bool) {
+	for _, name := range c.env.order {
+		for _, prefix := range patterns.VectorStores {
+			if strings.HasPrefix(name, prefix) && speaksOf(index.retrievalNames, append(c.programNames(invocations), c.name)...) {
+				return c.env.variables[name].evidence[0], true
+			}
+		}
+	}
+	return evidence.Evidence{}, false
+}
+
+// programNames are the names of the image and of the scripts and programs that run in it.
+func (c *container) programNames(invocations []invocation) []string {
+	names := []string{path.Base(c.image.path)}
+	for _, inv := range invocations {
+		for i, w := range inv.words {
+			if i == 0 || isScript(w.text) || inv.words[i-1].text == "-m" {
+				names = append(names, path.Base(clip(w.text, maxNameBytes)))
+			}
+		}
+	}
+	return names
+}
+
+// addStore reports the vector database whose address the variable holds.
+func (c *container) addStore(at evidence.Evidence) {
+	for _, name := range c.env.order {
+		v := c.env.variables[name]
+		if v.evidence[0] != at {
+			continue
+		}
+		f := evidence.Finding{
+			Type: evidence.TypeData, Name: v.value, Role: evidence.RoleVectorStore, Container: c.name,
+			Confidence: evidence.Declared, Evidence: v.evidence,
+		}
+		if !v.known() || v.value == "" || isPlaceholder(v.value) {
+			first, _, _ := strings.Cut(name, "_")
+			f.Name, f.Confidence = strings.ToLower(first), evidence.Inferred
+		}
+		c.stores = append(c.stores, f)
+		return
+	}
+}
+
+// isFrontEnd says whether the container shows a chat to people.
+func (c *container) isFrontEnd(invocations []invocation) bool {
+	return speaksOf(index.frontEnds, append(c.programNames(invocations), c.name)...)
+}
+
+// addEndpoint reports the model server that the container asks, where it names no model.
+func (c *container) addEndpoint() {
+	for _, name := range c.env.order {
+		v := c.env.variables[name]
+		if host := hostOf(v.value); index.endpoints[name] && strings.HasPrefix(v.value, "http") && host != "" {
+			c.services = append(c.services, evidence.Finding{
+				Type: evidence.TypeService, Name: host, Endpoint: v.value, Container: c.name,
+				Confidence: evidence.Inferred, Evidence: v.evidence,
+			})
+			return
+		}
+	}
+}
