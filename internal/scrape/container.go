@@ -29,8 +29,15 @@ type container struct {
 	stores      []evidence.Finding
 	models      []model
 	servedNames []model
+	// configs are the files in ConfigMaps that the container's programs read.
+	configs []evidence.Finding
 	// server is the module of python -m that is named like a server.
 	server word
+	// evident is true where an accelerator and a script's name show an AI workload of which
+	// neither runtime nor model is known.
+	evident bool
+	// accelerated is true where the container requests an accelerator.
+	accelerated bool
 	// besideModels is true where a program runs in a folder of models.
 	besideModels bool
 }
@@ -39,7 +46,7 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 	out := &container{
 		pod: p, name: c.Name, at: at, init: init,
 		reference: c.Image, image: parseImage(c.Image),
-		env: readEnvironment(p, c, at),
+		env: readEnvironment(p, c, at), accelerated: len(accelerators(c)) > 0,
 	}
 	invocations := readInvocations(p, c, at, out.env)
 	started := invocations
@@ -48,7 +55,7 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 		out.recogniseCommands(invocations)
 		out.recogniseImage(started)
 		out.recogniseEnvironment()
-		out.recogniseHints(c, started)
+		out.recogniseHints(started)
 		out.recogniseServices(invocations)
 	}
 	out.server = serverModule(started)
@@ -56,8 +63,9 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 	out.readModels(invocations)
 	if !init {
 		out.readImageModel()
+		out.readConfigs(c, invocations)
 		out.nameByName()
-		out.suspect(c, invocations)
+		out.suspect(invocations)
 	}
 	return out
 }

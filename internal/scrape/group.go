@@ -5,6 +5,7 @@ package scrape
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -235,7 +236,7 @@ func (g *group) report(declares bool) (evidence.Report, error) {
 		report.Findings = g.findings(report.Category)
 		report.Properties = append(report.Properties, g.properties...)
 	}
-	if !declares && !anyResolved(report.Findings) {
+	if !declares && !anyResolved(report.Findings) && !slices.ContainsFunc(g.parts, func(p *part) bool { return p.pod.evident() }) {
 		report.Category = evidence.CategoryNone
 	}
 	// What could not be read may be what would have shown an AI workload.

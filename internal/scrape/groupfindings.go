@@ -41,6 +41,7 @@ func (g *group) findingsOf(p *part, category evidence.Category, running map[*con
 		all = append(all, p.runtimes(c)...)
 		all = append(all, c.services...)
 		all = append(all, c.stores...)
+		all = append(all, c.configs...)
 		for _, m := range c.models {
 			if !g.imagesNameNoModel || !onlyImage(m.value.evidence) {
 				all = append(all, p.model(c, m, category))

@@ -7,15 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
 // recogniseHints looks for what suggests a product in a container where nothing shows one: a
 // flag that only one product has and, beside an accelerator or a hub's token, the name that
 // somebody gave to an image of their own.
-func (c *container) recogniseHints(spec *corev1.Container, invocations []invocation) {
+func (c *container) recogniseHints(invocations []invocation) {
 	if len(c.products) > 0 {
 		return
 	}
@@ -27,11 +25,11 @@ func (c *container) recogniseHints(spec *corev1.Container, invocations []invocat
 			}
 		}
 	}
-	if c.borrows(invocations) || isInfrastructure(c.image) || (!c.hasHubToken() && len(accelerators(spec)) == 0) {
+	if c.borrows(invocations) || isInfrastructure(c.image) || (!c.hasHubToken() && !c.accelerated) {
 		return
 	}
 	if p := namedAfter(c.image); p != nil && (p.Category != evidence.CategoryTraining || trains(invocations) || len(invocations) == 0) {
-		c.detect(p, strengthEnvironment, c.imageVersion(), c.imageEvidence())
+		c.detect(p, strengthEnvironment, "", c.imageEvidence())
 	}
 }
 

@@ -19,6 +19,8 @@ type invocation struct {
 	entrypoint bool
 	// starts are the known programs among the words, at most one of each product.
 	starts []start
+	// code is the Python code that it runs, as far as the command line holds it.
+	code []pythonProgram
 }
 
 // start is a known program that an invocation runs; its own arguments begin at words[args].
@@ -45,7 +47,13 @@ func startsOf(words []word) []start {
 			}
 		}
 	}
-	add(index.execs[execName(words[0].text)], 1)
+	name := execName(words[0].text)
+	add(index.execs[name], 1)
+	for _, s := range index.execGlobs {
+		if matchesSegment(s.program.Exec, name) || matchesSegment(s.program.Exec, words[0].text) {
+			add([]start{s}, 1)
+		}
+	}
 	for i := 0; i+1 < len(words); i++ {
 		if words[i].text != "-m" {
 			continue

@@ -33,6 +33,23 @@ func (c *container) readModelVariables(invocations []invocation) {
 		}
 		c.readModelVariable(e.name, e.value, e.conditional)
 	}
+	c.readRevisionVariable()
+}
+
+// readRevisionVariable reads the revision of the models that variables name.
+func (c *container) readRevisionVariable() {
+	for _, name := range patterns.RevisionEnv {
+		v, ok := c.env.variables[name]
+		if !ok || !v.known() || isPlaceholder(v.value) {
+			continue
+		}
+		for i := range c.models {
+			m := &c.models[i]
+			if m.role == evidence.RoleServed && m.revision == "" && len(m.value.missing) == 0 && hubName.MatchString(m.value.text) {
+				m.revision = v.value
+			}
+		}
+	}
 }
 
 func (c *container) readModelVariable(name string, v variable, conditional bool) {

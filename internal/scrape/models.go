@@ -111,8 +111,8 @@ func (c *container) conventions(inv invocation) conventions {
 func (c *container) readInvocation(inv invocation) {
 	cv := c.conventions(inv)
 	first, firstName := len(c.models), len(c.servedNames)
-	download := c.readPositional(inv, cv.hub) || c.readPython(inv)
-	c.readLoaders(inv)
+	download := c.readPositional(inv, cv.hub)
+	download = c.readPython(inv) || download
 	revision, called := "", false
 	for _, f := range inv.flags(cv.dashless, cv.short) {
 		value := f.value()

@@ -81,7 +81,7 @@ type product struct {
 
 // program is a command line that starts a product. Exactly one of Exec and Module is set.
 type program struct {
-	// Exec is the program's name; Sub are the subcommands that must follow it.
+	// Exec is the program's name, or a pattern as path.Match has it; Sub are the subcommands that must follow it.
 	Exec string   `json:"exec,omitempty"`
 	Sub  []string `json:"sub,omitempty"`
 	// Module is a Python module run with -m, or a parent of it.
@@ -135,6 +135,7 @@ type table struct {
 	ModelFamilies   []string `json:"modelFamilies"`
 	HostedFamilies  []string `json:"hostedFamilies"`
 	RevisionFlags   []string `json:"revisionFlags"`
+	RevisionEnv     []string `json:"revisionEnv"`
 	// ManyValueFlags take all the words up to the next flag.
 	ManyValueFlags []string `json:"manyValueFlags"`
 	// ModelFolders are the first parts of relative paths.
@@ -167,6 +168,8 @@ type table struct {
 	// CredentialEndings what such parts end with.
 	CredentialWords   []string `json:"credentialWords"`
 	CredentialEndings []string `json:"credentialEndings"`
+	// ServingScripts are beginnings of words in the names of scripts that run a model.
+	ServingScripts []string `json:"servingScripts"`
 	// TrainingScripts are beginnings of words in the names of scripts and modules that train.
 	TrainingScripts []string `json:"trainingScripts"`
 	// Endpoints are environment variables that hold the address of a model server.
@@ -181,6 +184,8 @@ type table struct {
 	// database; RetrievalNames are words in the names of the programs that fill or ask one.
 	VectorStores   []string `json:"vectorStores"`
 	RetrievalNames []string `json:"retrievalNames"`
+	// OwnServers begin the names of variables about a server of one's own.
+	OwnServers []string `json:"ownServers"`
 	// FrontEnds are words in the names of images and programs that show a chat to people. They
 	// count only beside the address of a model server.
 	FrontEnds []string `json:"frontEnds"`
@@ -189,16 +194,11 @@ type table struct {
 	ServerModules []string `json:"serverModules"`
 	// DownloadNames begin a part of the name of an image or program that fetches models.
 	DownloadNames []string `json:"downloadNames"`
-	// PythonDownloads are Python functions whose first argument is a repository to fetch, and
-	// PythonLoads such as load one, which an init container does only for the sake of fetching it.
-	PythonDownloads []string `json:"pythonDownloads"`
-	PythonLoads     []string `json:"pythonLoads"`
+	// PythonRules are Python functions that take models and datasets.
+	PythonRules []pythonRule `json:"pythonRules"`
 	// BooleanFlags take no value, so that a word behind one is an argument of its own; a
 	// trailing * stands for any ending.
 	BooleanFlags []string `json:"booleanFlags"`
-	// ConfigFlags hold a file that names the model or dataset. Where it lies in a ConfigMap, it
-	// is not read, and the document says so.
-	ConfigFlags []string `json:"configFlags"`
 	// Wrappers are programs that run the program that follows them.
 	Wrappers []wrapper `json:"wrappers"`
 }
@@ -241,8 +241,10 @@ type lookup struct {
 	serviceKeys, sharedKeys, serviceURLs                         map[string]*service
 	products, packages                                           map[string]*product
 	names, flags, labels                                         map[string]*product
-	configFlags, frontEnds, retrievalNames                       map[string]bool
+	ownServers, frontEnds, retrievalNames                        map[string]bool
+	pythonRules                                                  map[string][]pythonRule
 	execs, modules                                               map[string][]start
+	execGlobs                                                    []start
 	wrappers                                                     map[string]*wrapper
 }
 
@@ -258,9 +260,9 @@ func newLookup(t *table) *lookup {
 		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},
 		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
-		configFlags: set(t.ConfigFlags), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
+		ownServers: set(t.OwnServers), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
-		wrappers: map[string]*wrapper{},
+		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
 	}
 	for i := range t.Services {
 		s := &t.Services[i]
@@ -279,6 +281,9 @@ func newLookup(t *table) *lookup {
 	}
 	for i := range t.Wrappers {
 		l.wrappers[t.Wrappers[i].Exec] = &t.Wrappers[i]
+	}
+	for _, r := range t.PythonRules {
+		l.pythonRules[r.Call] = append(l.pythonRules[r.Call], r)
 	}
 	return l
 }
@@ -299,6 +304,10 @@ func (l *lookup) addProduct(p *product) {
 	}
 	for i := range p.Programs {
 		program := &p.Programs[i]
+		if strings.Contains(program.Exec, "*") {
+			l.execGlobs = append(l.execGlobs, start{product: p, program: program})
+			continue
+		}
 		if program.Module != "" {
 			l.modules[program.Module] = append(l.modules[program.Module], start{product: p, program: program})
 		} else {

@@ -82,7 +82,7 @@ func (c *container) nameByName() {
 			continue
 		}
 		for _, served := range c.servedNames {
-			if served.value.text == path.Base(m.value.text) && len(served.value.missing) == 0 {
+			if len(served.value.missing) == 0 && (served.value.text == path.Base(m.value.text) || isPlace(m.value.text)) {
 				m.value.text, m.value.evidence = served.value.text, appendEvidence(served.value.evidence, m.value.evidence...)
 				break
 			}

@@ -138,6 +138,7 @@ func (p *pod) findings(category evidence.Category) []evidence.Finding {
 		all = append(all, c.runtimes...)
 		all = append(all, c.services...)
 		all = append(all, c.stores...)
+		all = append(all, c.configs...)
 	}
 	all = append(all, p.runtimes...)
 	models := append(p.modelFindings(category), p.annotated...)

@@ -5,6 +5,8 @@
 package scrape
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
@@ -96,10 +98,15 @@ func PodWorkload(in Input) evidence.Report {
 	report.Category = pod.category()
 	report.Findings = pod.findings(report.Category)
 	report.Properties = pod.notes
-	if !anyResolved(report.Findings) {
+	if !anyResolved(report.Findings) && !pod.evident() {
 		report.Category = evidence.CategoryNone
 	}
 	return report
+}
+
+// evident says whether a container is evidently an AI workload, although nothing in it has a name.
+func (p *pod) evident() bool {
+	return slices.ContainsFunc(p.containers, func(c *container) bool { return c.evident })
 }
 
 // anyResolved says whether at least one finding that can make a workload an AI workload is
