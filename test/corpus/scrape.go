@@ -40,16 +40,27 @@ func ScrapeFile(folder, file string) (evidence.Report, error) {
 
 // Scrape reads the manifest as the controller would.
 func (m Manifest) Scrape() (evidence.Report, error) {
-	object := m.Object.DeepCopy()
-	object.SetUID("00000000-0000-4000-8000-000000000001")
-	if m.Kind.ThirdParty {
-		return scrape.Object(m.Kind, scrape.ObjectInput{Workload: m.workload(), Object: object.Object})
-	}
-	typed, err := typedObject(m.Kind.GVK, object.Object)
+	read, err := m.Reader()
 	if err != nil {
 		return evidence.Report{}, err
 	}
-	return controller.ScrapeBuiltIn(m.Kind)(typed, nil, scrape.Rules{})
+	return read()
+}
+
+// Reader decodes the manifest, as an API server's client does, and returns what reads it.
+func (m Manifest) Reader() (func() (evidence.Report, error), error) {
+	object := m.Object.DeepCopy()
+	object.SetUID("00000000-0000-4000-8000-000000000001")
+	if m.Kind.ThirdParty {
+		in := scrape.ObjectInput{Workload: m.workload(), Object: object.Object}
+		return func() (evidence.Report, error) { return scrape.Object(m.Kind, in) }, nil
+	}
+	typed, err := typedObject(m.Kind.GVK, object.Object)
+	if err != nil {
+		return nil, err
+	}
+	read := controller.ScrapeBuiltIn(m.Kind)
+	return func() (evidence.Report, error) { return read(typed, nil, scrape.Rules{}) }, nil
 }
 
 // typedObject decodes a built-in kind.
