@@ -28,7 +28,7 @@ const (
 )
 
 // maxPythonTokens bounds what is read of one piece of code.
-const maxPythonTokens = 8 << 10
+const maxPythonTokens = 32 << 10
 
 // pythonTokens splits code as far as is needed to find calls with literal arguments. It
 // accepts anything: what is no Python gives tokens that mean nothing.
