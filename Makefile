@@ -28,6 +28,7 @@ DEMO_ONCE ?=
 # The labelled manifests that make corpus scores, and an earlier result to compare with.
 CORPUS ?= $(CURDIR)/../shared/upstream/workloads
 COMPARE ?=
+FAST ?=
 # Arguments for the manager that make run starts.
 ARGS ?= --leader-elect=false
 
@@ -107,14 +108,10 @@ bench: ## Run the benchmarks.
 	@go test -short -run '^$$' -bench . -benchmem $(TEST_FLAGS) $(PKGS)
 
 .PHONY: corpus
-corpus: build ## Score what is found in the labelled manifests of CORPUS=folder; COMPARE=file shows what changed since.
+corpus: build ## Score what is found in the labelled manifests of CORPUS=folder. COMPARE=file shows what changed; FAST=1 does without a control plane.
 	@assets="$$(hack/controlplane.sh)" && \
 		KUBEBUILDER_ASSETS="$$assets" MANAGER_BINARY="$(CURDIR)/$(DIST)/bin/manager" \
-		go run ./test/corpus/run --corpus "$(CORPUS)" $(if $(COMPARE),--compare "$(COMPARE)") $(CORPUS_FLAGS)
-
-.PHONY: corpus-fast
-corpus-fast: ## Score the same with the scrapers alone, without a control plane.
-	@go run ./test/corpus/run --fast --corpus "$(CORPUS)" $(if $(COMPARE),--compare "$(COMPARE)")
+		go run ./test/corpus/run --corpus "$(CORPUS)" $(if $(COMPARE),--compare "$(COMPARE)") $(if $(filter 1,$(FAST)),--fast)
 
 ##@ Build
 
