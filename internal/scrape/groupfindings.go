@@ -58,11 +58,20 @@ func (p *part) model(c *container, m model, category evidence.Category) evidence
 	if f.Role == evidence.RoleServed && p.routes(c) {
 		f.Role = evidence.RoleCalled
 	}
+	if f.Role == evidence.RoleServed && p.prepares() && m.fromVariable() {
+		f.Type, f.Role = evidence.TypeData, evidence.RoleDownload
+	}
 	if f.Confidence != evidence.Unresolved && toBeReplaced.MatchString(f.Name) {
 		f.Confidence, f.Origin = evidence.Unresolved, evidence.OriginUnknown
 		f.Properties = append(slices.Clone(f.Properties), evidence.Property{Name: evidence.PropIdentityUnresolved, Value: f.Name})
 	}
 	return f
+}
+
+// prepares says whether the part is a transformer, which prepares what the predictor is asked:
+// what is stored for it is no model that is served.
+func (p *part) prepares() bool {
+	return slices.Contains(p.properties, evidence.Property{Name: evidence.PropKServeComponent, Value: "transformer"})
 }
 
 // toBeReplaced is a name in capitals such as CHECKPOINT_PATH, which stands in a manifest for

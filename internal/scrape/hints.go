@@ -11,8 +11,8 @@ import (
 )
 
 // recogniseHints looks for what suggests a product in a container where nothing shows one: a
-// flag that only one product has and, beside an accelerator or a hub's token, the name that
-// somebody gave to an image of their own.
+// flag that only one product has and the name that somebody gave to an image of their own. A
+// server's or training's name counts only beside an accelerator or a hub's token.
 func (c *container) recogniseHints(invocations []invocation) {
 	if len(c.products) > 0 {
 		return
@@ -25,10 +25,15 @@ func (c *container) recogniseHints(invocations []invocation) {
 			}
 		}
 	}
-	if c.borrows(invocations) || isInfrastructure(c.image) || (!c.hasHubToken() && !c.accelerated) {
+	if c.borrows(invocations) || isInfrastructure(c.image) {
 		return
 	}
-	if p := namedAfter(c.image); p != nil && (p.Category != evidence.CategoryTraining || trains(invocations) || len(invocations) == 0) {
+	p := namedAfter(c.image)
+	// A framework of agents needs no accelerator.
+	if p == nil || (p.Category != evidence.CategoryAgent && !c.hasHubToken() && !c.accelerated) {
+		return
+	}
+	if p.Category != evidence.CategoryTraining || trains(invocations) || len(invocations) == 0 {
 		c.detect(p, strengthEnvironment, "", c.imageEvidence())
 	}
 }

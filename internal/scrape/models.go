@@ -310,6 +310,11 @@ func (c *container) readSpeculativeConfig(w word) {
 	c.addModel(model{value: w, role: evidence.RoleDraft})
 }
 
+// fromVariable says whether a variable names the model.
+func (m model) fromVariable() bool {
+	return len(m.value.evidence) > 0 && m.value.evidence[0].Source == evidence.SourceEnvironment
+}
+
 // finding is the model in the light of what the workload is for, or its container where that
 // is known by itself.
 func (m model) finding(c *container, category evidence.Category) evidence.Finding {

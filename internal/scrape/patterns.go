@@ -48,7 +48,8 @@ type product struct {
 	ModelImages    []string `json:"modelImages,omitempty"`
 	NotModelImages []string `json:"notModelImages,omitempty"`
 	// Names are words in the name of an image that somebody built for the product, such as
-	// vllm in team/vllm-gemma. They count only beside an accelerator or a hub's token.
+	// vllm in team/vllm-gemma. They count only beside an accelerator or a hub's token, but for
+	// those of agents.
 	Names []string `json:"names,omitempty"`
 	// Flags are flags that only this product has.
 	Flags []string `json:"flags,omitempty"`

@@ -10,10 +10,11 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
-// isPlace says whether the path is one where any model may lie, such as /mnt/models: it names
-// no model.
+// isPlace says whether the path is one where any model may lie, such as /mnt/models or
+// /data/model_repository: it names no model.
 func isPlace(text string) bool {
-	return slices.Contains(patterns.ModelPaths, strings.TrimRight(text, "/"))
+	text = strings.TrimRight(text, "/")
+	return slices.Contains(patterns.ModelPaths, text) || (isLocalPath(text) && index.modelFolders[path.Base(text)])
 }
 
 func isLocalPath(text string) bool { return strings.HasPrefix(text, "/") }
