@@ -66,6 +66,7 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 		out.readConfigs(c, invocations)
 		out.nameByName()
 		out.suspect(invocations)
+		out.readStores()
 	}
 	return out
 }

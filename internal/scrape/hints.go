@@ -122,6 +122,19 @@ func (c *container) addStore(at evidence.Evidence) {
 	}
 }
 
+// readStores reports the vector databases whose address an agent's container has.
+func (c *container) readStores() {
+	if len(c.stores) > 0 || c.category() != evidence.CategoryAgent {
+		return
+	}
+	for _, name := range c.env.order {
+		v := c.env.variables[name]
+		if beginsWith(patterns.VectorStores, name) && v.known() && strings.HasPrefix(v.value, "http") && len(c.stores) < maxServedNames {
+			c.addStore(v.evidence[0])
+		}
+	}
+}
+
 // isFrontEnd says whether the container shows a chat to people.
 func (c *container) isFrontEnd(invocations []invocation) bool {
 	return speaksOf(index.frontEnds, append(c.programNames(invocations), c.name)...)

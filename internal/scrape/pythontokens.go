@@ -33,59 +33,83 @@ const maxPythonTokens = 32 << 10
 // pythonTokens splits code as far as is needed to find calls with literal arguments. It
 // accepts anything: what is no Python gives tokens that mean nothing.
 func pythonTokens(code string) []pythonToken {
-	var all []pythonToken
-	var open []int
-	for len(code) > 0 && len(all) < maxPythonTokens {
-		r, size := utf8.DecodeRuneInString(code)
-		switch {
-		case r == '\n':
-			if len(open) == 0 {
-				all = append(all, pythonToken{kind: pythonNewline})
-			}
-			code = code[size:]
-		case r == ' ' || r == '\t' || r == '\r':
-			code = code[size:]
-		case r == '\\':
-			code = code[min(len(code), 2):] // a line that goes on, or nothing that matters
-		case r == '#':
-			end := strings.IndexByte(code, '\n')
-			if end < 0 {
-				return all
-			}
-			code = code[end:]
-		case r == '"' || r == '\'':
-			var t pythonToken
-			t, code = pythonLiteral(code, "")
-			all = append(all, t)
-		case isNameRune(r):
-			end := strings.IndexFunc(code, func(r rune) bool { return !isNameRune(r) })
-			if end < 0 {
-				end = len(code)
-			}
-			name := code[:end]
-			code = code[end:]
-			if len(code) > 0 && (code[0] == '"' || code[0] == '\'') && isStringPrefix(name) {
-				var t pythonToken
-				t, code = pythonLiteral(code, strings.ToLower(name))
-				all = append(all, t)
-				continue
-			}
-			all = append(all, pythonToken{kind: pythonName, text: name})
-		default:
-			switch r {
-			case '(', '[', '{':
-				open = append(open, len(all))
-			case ')', ']', '}':
-				if len(open) > 0 {
-					all[open[len(open)-1]].match = len(all)
-					open = open[:len(open)-1]
-				}
-			}
-			all = append(all, pythonToken{kind: pythonMark, text: code[:size]})
-			code = code[size:]
+	l := pythonLexer{code: code}
+	for len(l.code) > 0 && len(l.tokens) < maxPythonTokens {
+		l.next()
+	}
+	return l.tokens
+}
+
+type pythonLexer struct {
+	code   string
+	tokens []pythonToken
+	// open are the positions of the brackets that are not closed yet.
+	open []int
+}
+
+// next reads one token, or what stands between tokens.
+func (l *pythonLexer) next() {
+	r, size := utf8.DecodeRuneInString(l.code)
+	switch {
+	case r == ' ' || r == '\t' || r == '\r':
+		l.code = l.code[size:]
+	case r == '\\':
+		l.code = l.code[min(len(l.code), 2):] // a line that goes on, or nothing that matters
+	case r == '\n':
+		if len(l.open) == 0 {
+			l.tokens = append(l.tokens, pythonToken{kind: pythonNewline})
+		}
+		l.code = l.code[size:]
+	case r == '#':
+		end := strings.IndexByte(l.code, '\n')
+		if end < 0 {
+			end = len(l.code)
+		}
+		l.code = l.code[end:]
+	case r == '"' || r == '\'':
+		l.literal("")
+	case isNameRune(r):
+		l.name()
+	default:
+		l.mark(r, size)
+	}
+}
+
+// name reads a name or number, or a string with such a prefix as f or r.
+func (l *pythonLexer) name() {
+	end := strings.IndexFunc(l.code, func(r rune) bool { return !isNameRune(r) })
+	if end < 0 {
+		end = len(l.code)
+	}
+	name := l.code[:end]
+	l.code = l.code[end:]
+	if len(l.code) > 0 && (l.code[0] == '"' || l.code[0] == '\'') && isStringPrefix(name) {
+		l.literal(strings.ToLower(name))
+		return
+	}
+	l.tokens = append(l.tokens, pythonToken{kind: pythonName, text: name})
+}
+
+// mark reads any other character, and matches brackets.
+func (l *pythonLexer) mark(r rune, size int) {
+	switch r {
+	case '(', '[', '{':
+		l.open = append(l.open, len(l.tokens))
+	case ')', ']', '}':
+		if last := len(l.open) - 1; last >= 0 {
+			l.tokens[l.open[last]].match = len(l.tokens)
+			l.open = l.open[:last]
 		}
 	}
-	return all
+	l.tokens = append(l.tokens, pythonToken{kind: pythonMark, text: l.code[:size]})
+	l.code = l.code[size:]
+}
+
+// literal reads a string.
+func (l *pythonLexer) literal(prefix string) {
+	var t pythonToken
+	t, l.code = pythonLiteral(l.code, prefix)
+	l.tokens = append(l.tokens, t)
 }
 
 func isNameRune(r rune) bool {
