@@ -25,7 +25,7 @@ type container struct {
 	signals  []signal
 	runtimes []evidence.Finding
 	services []evidence.Finding
-	// stores are the vector databases that the container asks.
+	// stores are the vector databases and model servers that the container asks.
 	stores      []evidence.Finding
 	models      []model
 	servedNames []model

@@ -67,6 +67,13 @@ func describeReport(r evidence.Report) string {
 	return strings.Join(append([]string{string(r.Category)}, all...), " | ")
 }
 
+func TestReadsLabel(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(ReadsLabel("ai.gke.io/model")).To(BeTrue())
+	g.Expect(ReadsLabel("ai.gke.io/inference-server")).To(BeTrue())
+	g.Expect(ReadsLabel("app")).To(BeFalse())
+}
+
 func TestFamilies(t *testing.T) {
 	for _, f := range families {
 		t.Run(f.name, func(t *testing.T) {
@@ -114,7 +121,7 @@ var families = []family{
 	{"HF cache and variables", deployment(withEnv(withArgs("ghcr.io/huggingface/text-embeddings-inference:1.8"), "MODEL_ID=BAAI/bge-m3", "REVISION=main")), "inference | tei@1.8 | BAAI/bge-m3@main served huggingface"},
 	{"whisper", deployment(withEnv(withArgs("fedirz/faster-whisper-server:latest-cpu"), "WHISPER__MODEL=Systran/faster-whisper-small")), "inference | whisper | Systran/faster-whisper-small served"},
 	// Agents
-	{"Streamlit with a server's address", deployment(withEnv(withCommand(custom, "streamlit", "run", "app.py"), "LLM_URL=http://vllm:8000/v1")), "agent | vllm inferred"},
+	{"Streamlit with a server's address", deployment(withEnv(withCommand(custom, "streamlit", "run", "app.py"), "LLM_URL=http://vllm:8000/v1")), "agent | http://vllm:8000/v1 endpoint"},
 	{"Streamlit without", deployment(withCommand(custom, "streamlit", "run", "app.py")), ""},
 	{"ADK on Vertex AI", deployment(withEnv(withArgs("us-docker.pkg.dev/p/adk-repo/adk-agent:latest"), "GOOGLE_CLOUD_PROJECT=p", "GOOGLE_GENAI_USE_VERTEXAI=true", "PORT=8080")), "agent | google-vertex-ai inferred"},
 	{"ADK with a server of its own", deployment(withEnv(withArgs("us-docker.pkg.dev/p/adk-repo/adk-agent:latest"), "MODEL_NAME=hosted_vllm/meta-llama/Llama-3.1-8B", "LLM_BASE_URL=http://vllm:8000/v1", "LLAMA_MODEL_NAME=meta-llama/Llama-3.1-8B-Instruct")), "agent | meta-llama/Llama-3.1-8B-Instruct called"},

@@ -144,10 +144,10 @@ func (c *container) isFrontEnd(invocations []invocation) bool {
 func (c *container) addEndpoint() {
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
-		if host := hostOf(v.value); index.endpoints[name] && strings.HasPrefix(v.value, "http") && host != "" {
-			c.services = append(c.services, evidence.Finding{
-				Type: evidence.TypeService, Name: host, Endpoint: v.value, Container: c.name,
-				Confidence: evidence.Inferred, Evidence: v.evidence,
+		if index.endpoints[name] && strings.HasPrefix(v.value, "http") && hostOf(v.value) != "" {
+			c.stores = append(c.stores, evidence.Finding{
+				Type: evidence.TypeData, Name: v.value, Role: evidence.RoleEndpoint, Container: c.name,
+				Confidence: evidence.Declared, Evidence: v.evidence,
 			})
 			return
 		}

@@ -3,10 +3,17 @@
 package scrape
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
+
+// ReadsLabel says whether a label of this name on a pod template is read. A cache that keeps no
+// more than is read must keep these.
+func ReadsLabel(name string) bool {
+	return slices.Contains(patterns.ModelLabels, name) || slices.Contains(patterns.RuntimeLabels, name)
+}
 
 // readLabels reads the labels of the pod template that name a runtime and a model. They say
 // what people meant to run, so they count only where the workload itself does not say more.

@@ -119,7 +119,7 @@ func anyResolved(findings []evidence.Finding) bool {
 				return true
 			}
 		case evidence.TypeData:
-			if f.Role == evidence.RoleVectorStore {
+			if f.Role == evidence.RoleVectorStore || f.Role == evidence.RoleEndpoint {
 				return true
 			}
 		}
