@@ -36,6 +36,8 @@ type container struct {
 	// evident is true where an accelerator and a script's name show an AI workload of which
 	// neither runtime nor model is known.
 	evident bool
+	// fetching is true where all that the container does is to fetch models.
+	fetching bool
 	// accelerated is true where the container requests an accelerator.
 	accelerated bool
 	// besideModels is true where a program runs in a folder of models.
@@ -69,6 +71,11 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 		out.readStores()
 	}
 	return out
+}
+
+// isJob says whether the workload runs to an end.
+func (c *container) isJob() bool {
+	return c.pod.in.Workload.Kind == "Job" || c.pod.in.Workload.Kind == "CronJob"
 }
 
 // detect records that the product runs in the container.

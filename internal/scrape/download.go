@@ -31,6 +31,12 @@ func (c *container) fetches(inv invocation) bool {
 	if slices.ContainsFunc(inv.starts, func(s start) bool { return s.program.Download }) {
 		return true
 	}
+	return c.isDownloader(inv)
+}
+
+// isDownloader says whether the invocation is of a program, script or image that is named as if
+// it downloads.
+func (c *container) isDownloader(inv invocation) bool {
 	if inv.entrypoint && c.isFetcher() {
 		return true
 	}

@@ -40,8 +40,7 @@ func (c *container) recogniseHints(invocations []invocation) {
 
 // borrows says whether a Job overrides the image's entrypoint with something that is not known.
 func (c *container) borrows(invocations []invocation) bool {
-	kind := c.pod.in.Workload.Kind
-	return (kind == "Job" || kind == "CronJob") && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
+	return c.isJob() && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
 }
 
 // namedAfter is the product after which the last part of the image's path is named, be it as a

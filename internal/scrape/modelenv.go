@@ -7,9 +7,11 @@ import "github.com/k8s-aibom/k8s-aibom/internal/evidence"
 // readModelVariables reads the variables that hold models, unless a flag was resolved from them
 // or a script sets them anew. Of an init container they count only where it fetches something.
 func (c *container) readModelVariables(invocations []invocation) {
-	if c.init && !c.fetchesAny(invocations) {
+	fetches := c.fetchesAny(invocations)
+	if c.init && !fetches {
 		return
 	}
+	c.fetching = c.init || (fetches && len(c.products) == 0 && c.endsWithDownload(invocations))
 	resolved := map[evidence.Evidence]bool{}
 	names := map[string]bool{}
 	for _, m := range append(c.models[:len(c.models):len(c.models)], c.servedNames...) {
@@ -34,6 +36,12 @@ func (c *container) readModelVariables(invocations []invocation) {
 		c.readModelVariable(e.name, e.value, e.conditional)
 	}
 	c.readRevisionVariable()
+}
+
+// endsWithDownload says whether the download is what the container is there for: a Job's, or
+// the last thing that it does.
+func (c *container) endsWithDownload(invocations []invocation) bool {
+	return c.isJob() || len(invocations) == 0 || c.fetchesAny(invocations[len(invocations)-1:])
 }
 
 // readRevisionVariable reads the revision of the models that variables name.
@@ -71,7 +79,7 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 		w.missing = []string{name + " (" + v.missing + ")"}
 	}
 	switch {
-	case c.init:
+	case c.fetching && role != evidence.RoleOutput && !served && !dataset:
 		c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, hub: hubOf(name), inferred: true})
 	case served && !isModel:
 		c.addServedName(model{value: w, role: evidence.RoleServed, inferred: true})

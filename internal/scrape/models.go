@@ -130,7 +130,8 @@ func (c *container) readInvocation(inv invocation) {
 		c.models, c.servedNames = c.models[:first], c.servedNames[:firstName]
 		return
 	}
-	c.settle(first, revision, called, download)
+	byName := c.init || (len(c.products) == 0 && c.isDownloader(inv))
+	c.settle(first, revision, called, download, byName)
 	for i := first; i < len(c.models); i++ {
 		if c.models[i].role == evidence.RoleDownload {
 			c.models[i].into = localPaths(inv.words)
@@ -139,8 +140,8 @@ func (c *container) readInvocation(inv invocation) {
 }
 
 // settle says of the models of an invocation, which begin at first, what its flags say together:
-// their revision, and whether they are called or only downloaded.
-func (c *container) settle(first int, revision string, called, download bool) {
+// their revision, and whether they are called or only downloaded, be it that only a name says so.
+func (c *container) settle(first int, revision string, called, download, byName bool) {
 	for i := first; i < len(c.models); i++ {
 		m := &c.models[i]
 		if m.role == evidence.RoleServed && len(m.value.missing) == 0 {
@@ -149,7 +150,7 @@ func (c *container) settle(first int, revision string, called, download bool) {
 		if m.role == evidence.RoleServed && called {
 			m.role = evidence.RoleCalled
 		}
-		if (download || c.init) && !m.dataset {
+		if (download || byName) && !m.dataset {
 			m.role, m.dataset, m.inferred = evidence.RoleDownload, true, m.inferred || !download
 		}
 	}

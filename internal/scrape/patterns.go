@@ -187,6 +187,9 @@ type table struct {
 	RetrievalNames []string `json:"retrievalNames"`
 	// OwnServers begin the names of variables about a server of one's own.
 	OwnServers []string `json:"ownServers"`
+	// ConversionNames are words in the names of programs that make one model out of another, or
+	// move it: what they name they do not serve.
+	ConversionNames []string `json:"conversionNames"`
 	// FrontEnds are words in the names of images and programs that show a chat to people. They
 	// count only beside the address of a model server.
 	FrontEnds []string `json:"frontEnds"`
@@ -242,7 +245,7 @@ type lookup struct {
 	serviceKeys, sharedKeys, serviceURLs                         map[string]*service
 	products, packages                                           map[string]*product
 	names, flags, labels                                         map[string]*product
-	ownServers, frontEnds, retrievalNames                        map[string]bool
+	conversionNames, ownServers, frontEnds, retrievalNames       map[string]bool
 	pythonRules                                                  map[string][]pythonRule
 	execs, modules                                               map[string][]start
 	execGlobs                                                    []start
@@ -261,7 +264,7 @@ func newLookup(t *table) *lookup {
 		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},
 		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
-		ownServers: set(t.OwnServers), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
+		ownServers: set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
 		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
 	}

@@ -112,8 +112,7 @@ func isLiteralKind(rule pythonRule, w word) bool {
 // onlyFetches says whether code that loads a model does so for the sake of having it: an init
 // container's, and a Job's without an accelerator and without a known product.
 func (c *container) onlyFetches() bool {
-	kind := c.pod.in.Workload.Kind
-	return c.init || ((kind == "Job" || kind == "CronJob") && !c.accelerated && len(c.signals) == 0)
+	return c.init || (c.isJob() && !c.accelerated && len(c.signals) == 0)
 }
 
 // fetchesInPython says whether the code fetches something.

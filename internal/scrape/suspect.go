@@ -38,6 +38,9 @@ func (c *container) suspect(invocations []invocation) {
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 		return
 	}
+	if c.converts(invocations) {
+		return
+	}
 	if capable && c.namesModel(evidence.RoleServed) {
 		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
 		return
@@ -46,6 +49,12 @@ func (c *container) suspect(invocations []invocation) {
 		c.evident = true
 		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
 	}
+}
+
+// converts says whether a Job's program is named like one that makes one model out of another,
+// or moves it.
+func (c *container) converts(invocations []invocation) bool {
+	return c.isJob() && speaksOf(index.conversionNames, append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)...)
 }
 
 // callsModelServer says whether the container has the address of a model server. Where the
