@@ -32,7 +32,9 @@ func TestEveryPatternIsRecognised(t *testing.T) {
 
 // waysOf are workloads that show the product, each in one way.
 func waysOf(p *product) map[string]Input {
-	filled := func(pattern string) string { return strings.ReplaceAll(strings.ReplaceAll(pattern, "*", "x"), "//", "/") }
+	filled := func(pattern string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(pattern, "*", "x"), "//", "/")
+	}
 	all := map[string]Input{}
 	for _, image := range p.Images {
 		all["image "+image] = deployment(withArgs("mirror.example.com/" + filled(image) + ":v1.2.3"))

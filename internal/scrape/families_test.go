@@ -193,12 +193,16 @@ var families = []family{
 	// Places
 	{"a folder beside a name", deployment(withEnv(withArgs(vllmImage, "--model", "org/m"), "MODEL_PATH=/data/m")), "inference | vllm@0.11.0 | org/m served huggingface | /data/m model-store file"},
 	{"a folder and nothing else", deployment(withArgs(vllmImage, "--model", "/models")), "inference | vllm@0.11.0 | /models served file"},
+	{"a folder and a served name", deployment(withArgs(vllmImage, "--model", "/models", "--served-model-name", "llama")), "inference | vllm@0.11.0 | llama served inferred as=llama"},
+	{"a folder of a name and a served name", deployment(withArgs(vllmImage, "--model", "/models/l3", "--served-model-name", "llama")), "inference | vllm@0.11.0 | /models/l3 served file as=llama"},
 	{"two downloads to one folder", withInit(withInit(deployment(withArgs(vllmImage, "--model", "/models")), withCommand(plain, "hf", "download", "org/a", "--local-dir", "/models")), withCommand(plain, "hf", "download", "org/b", "--local-dir", "/models")), "inference | vllm@0.11.0 | /models served file | org/a download huggingface | org/b download huggingface"},
 	// URIs
 	{"an Azure store", deployment(withArgs(vllmImage, "--model", "abfss://c@account.dfs.core.windows.net/m")), "inference | vllm@0.11.0 | abfss://c@account.dfs.core.windows.net/m served object-store"},
 	{"an OCI artefact", deployment(withEnv(withArgs("quay.io/modh/vllm:v1"), "STORAGE_URI=oci://registry/m:1")), "inference | vllm | oci://registry/m:1 served oci"},
 	{"a claim", deployment(withArgs(vllmImage, "--model", "pvc://models/llama")), "inference | vllm@0.11.0 | pvc://models/llama served volume"},
 	{"NGC", deployment(withEnv(withArgs("nvcr.io/nim/nvidia/llm-nim:1.14"), "NIM_MODEL_NAME=ngc://nim/meta/llama3-8b-instruct:hf")), "inference | nim@1.14 | ngc://nim/meta/llama3-8b-instruct:hf served ngc"},
+	{"a model in an image's tag", deployment(withArgs("cr.weaviate.io/semitechnologies/transformers-inference:sentence-transformers-multi-qa-MiniLM-L6-cos-v1")), "inference | weaviate-transformers | sentence-transformers-multi-qa-MiniLM-L6-cos-v1 served inferred"},
+	{"a tag that names none", deployment(withArgs("cr.weaviate.io/semitechnologies/transformers-inference:1.9.2-onnx")), "inference | weaviate-transformers@1.9.2"},
 	{"a generic NIM", deployment(withArgs("nvcr.io/nim/nvidia/model-free-nim:1.0.0")), "inference | nim@1.0.0"},
 	// Downloads by other programs
 	{"Kaggle's program", job(shell(plain, "kaggle models instances versions download google/gemma/pyTorch/2b/1")), ""},

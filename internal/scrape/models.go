@@ -264,6 +264,11 @@ func (c *container) readImageModel() {
 		return
 	}
 	for _, p := range c.products {
+		if matchesAny(p.TagModels, c.image) && strings.ContainsAny(c.image.tag, "-_") && versionOf(c.image.tag) == "" {
+			at := []evidence.Evidence{c.imageEvidence()}
+			c.addModel(model{value: word{text: c.image.tag, evidence: at}, role: evidence.RoleServed, inferred: true})
+			return
+		}
 		isModelImage := matchesAny(p.ModelImages, c.image) || c.isMirrorImageOf(p)
 		if !isModelImage || matchesAny(p.NotModelImages, c.image) {
 			continue

@@ -58,6 +58,8 @@ type product struct {
 	// Named says that the product's served name names the model: a local path that ends in it
 	// is only where the model lies.
 	Named bool `json:"named,omitempty"`
+	// TagModels are images of which each tag is made for the one model that it names.
+	TagModels []string `json:"tagModels,omitempty"`
 	// Entrypoint holds the words between the image's own entrypoint and a model that its
 	// first argument names; empty but present where the model comes at once.
 	Entrypoint []string `json:"entrypoint,omitempty"`

@@ -54,6 +54,30 @@ func (p *pod) resolvePlaces() {
 	}
 }
 
+// namePlaces takes the served name for the identity of what lies at a place that names no model,
+// where the container names none otherwise.
+func (p *pod) namePlaces() {
+	for _, c := range p.containers {
+		named := func(m model) bool {
+			return !m.dataset && m.role == evidence.RoleServed && (len(m.value.missing) > 0 || !isPlace(m.value.text))
+		}
+		if c.init || len(c.servedNames) == 0 || slices.ContainsFunc(c.models, named) {
+			continue
+		}
+		served := c.servedNames[0]
+		if len(served.value.missing) > 0 || isPlaceholder(served.value.text) {
+			continue
+		}
+		for i := range c.models {
+			if m := &c.models[i]; !m.dataset && m.role == evidence.RoleServed {
+				m.value.text, m.value.evidence = served.value.text, appendEvidence(served.value.evidence, m.value.evidence...)
+				m.inferred, m.hub = true, evidence.OriginUnknown
+				break
+			}
+		}
+	}
+}
+
 // downloadInto is the one model that is downloaded to the folder.
 func (p *pod) downloadInto(folder string) (model, bool) {
 	var found []model

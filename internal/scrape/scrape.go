@@ -90,6 +90,7 @@ func PodWorkload(in Input) evidence.Report {
 	}
 	pod := newPod(&in)
 	pod.readContainers()
+	pod.namePlaces()
 	pod.readAnnotations()
 	pod.readLabels(in.Template.Labels, pod.at+".metadata.labels")
 	pod.readVolumes()

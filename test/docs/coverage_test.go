@@ -80,6 +80,8 @@ type product struct {
 	MirrorEnvPrefixes []string `json:"mirrorEnvPrefixes"`
 	// ModelImages name the one model that they are made for.
 	ModelImages []string `json:"modelImages"`
+	// TagModels name it in their tags.
+	TagModels []string `json:"tagModels"`
 	// Names and Flags suggest the product; Labels are values of runtime labels.
 	Names    []string `json:"names"`
 	Flags    []string `json:"flags"`
@@ -213,7 +215,7 @@ func (p *product) recognisedBy() string {
 		{"command", commands}, {"pip install", slices.Concat(p.Packages, p.Plugins)}, {"import in python -c", p.Imports},
 		{"image", p.Images}, {"image of a mirror", p.MirrorImages}, {"the latter beside a variable", p.MirrorEnvPrefixes},
 		{"image beside a sign of training", p.BaseImages}, {"variable", prefixes}, {"a model is fetched by", fetches},
-		{"a model is named by the image", p.ModelImages},
+		{"a model is named by the image", p.ModelImages}, {"a model is named by the tag of", p.TagModels},
 		{"flag", dashed(p.Flags)}, {"word in an image's name beside an accelerator or hub's token", p.Names}, {"runtime label", p.Labels},
 	} {
 		if len(way.items) > 0 {
