@@ -47,7 +47,7 @@ type container struct {
 func readContainer(p *pod, c *corev1.Container, at string, init bool) *container {
 	out := &container{
 		pod: p, name: c.Name, at: at, init: init,
-		reference: c.Image, image: parseImage(c.Image),
+		reference: c.Image, image: p.imageOf(c.Image),
 		env: readEnvironment(p, c, at), accelerated: len(accelerators(c)) > 0,
 	}
 	invocations := readInvocations(p, c, at, out.env)

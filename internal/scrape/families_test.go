@@ -190,6 +190,11 @@ var families = []family{
 	{"a model's settings in a ConfigMap", with(deployment(withArgs("tensorflow/serving:2.19.0", "--model_config_file=/etc/tf/models.config")), configMap("tf-models"), "/etc/tf"), "inference | tf-serving@2.19.0 | /etc/tf/models.config config unresolved=what it names is in configMap/tf-models, which is not read"},
 	{"another file", with(deployment(withArgs("tensorflow/serving:2.19.0", "--model_config_file=/opt/models.config")), configMap("tf-models"), "/etc/tf"), "inference | tf-serving@2.19.0"},
 	{"variables from a ConfigMap", deployment(corev1.Container{Image: vllmImage, Args: []string{"--model", "$(MODEL_ID)"}, EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}}}), "inference | vllm@0.11.0 | $(MODEL_ID) served unresolved=MODEL_ID (perhaps in configMap/settings)"},
+	// Templates
+	{"a default in a template", deployment(withArgs("${IMAGE:-vllm/vllm-openai:v0.8.5}", "--model", "${BASE_MODEL:-org/m}")), "inference | vllm | org/m served huggingface inferred"},
+	{"a part of one", deployment(withArgs(vllmImage, "--model=org/${SIZE:-7b}-it")), "inference | vllm@0.11.0 | org/7b-it served huggingface inferred"},
+	{"a template without a default", deployment(withArgs(vllmImage, "--model", "${BASE_MODEL}")), "inference | vllm@0.11.0 | ${BASE_MODEL} served unresolved=${BASE_MODEL}"},
+	{"a default of a credential", deployment(withArgs(vllmImage, "--model", "${API_KEY:-hunter2}")), "inference | vllm@0.11.0 | ${API_KEY} served unresolved=${API_KEY}"},
 	// Places
 	{"a folder beside a name", deployment(withEnv(withArgs(vllmImage, "--model", "org/m"), "MODEL_PATH=/data/m")), "inference | vllm@0.11.0 | org/m served huggingface | /data/m model-store file"},
 	{"a folder and nothing else", deployment(withArgs(vllmImage, "--model", "/models")), "inference | vllm@0.11.0 | /models served file"},

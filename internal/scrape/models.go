@@ -332,6 +332,10 @@ func (m model) finding(c *container, category evidence.Category) evidence.Findin
 	if m.dataset {
 		f.Type = evidence.TypeData
 	}
+	if filled := c.pod.fillDefaults(f.Name); filled != f.Name && len(m.value.missing) == 0 {
+		m.value.text, m.value.conditional = filled, true
+		f.Name = filled
+	}
 	if m.inferred || m.value.conditional {
 		f.Confidence = evidence.Inferred
 	}

@@ -59,13 +59,19 @@ var plainPlaces = map[string]func(secret string) corev1.PodSpec{
 	"an exported variable":                     script("export HF_TOKEN=%s; hf download org/other"),
 	"a variable of one command":                script("PGPASSWORD=%s psql -c 'select 1'"),
 	"a default":                                script("vllm serve ${DB_PASSWORD:-%s}"),
-	"a login":                                  script("huggingface-cli login --token %s && hf download org/other"),
-	"a clone":                                  script("git clone https://user:%s@huggingface.co/org/other /m"),
-	"a command's output":                       script("vllm serve $(curl -s -u a:%s https://internal/model)"),
-	"Python code":                              python("from huggingface_hub import login\nlogin(token='%s')"),
-	"a call in Python code":                    python("from huggingface_hub import snapshot_download\nsnapshot_download('org/other', token='%s')"),
-	"an address in Python code":                python("from huggingface_hub import snapshot_download\nsnapshot_download('https://u:%s@huggingface.co/org/other')"),
-	"a here-document":                          script("cat > /tmp/c <<EOF\napi_key=%s\nEOF\npython - <<EOF\nlogin(token='%s')\nEOF"),
+	"a default in a template":                  arguments("--model", "${API_KEY:-%s}"),
+	"a default in an image": func(s string) corev1.PodSpec {
+		p := base()
+		p.Containers[0].Image = "${REGISTRY_PASSWORD:-" + s + "}/vllm/vllm-openai:v1"
+		return p
+	},
+	"a login":                   script("huggingface-cli login --token %s && hf download org/other"),
+	"a clone":                   script("git clone https://user:%s@huggingface.co/org/other /m"),
+	"a command's output":        script("vllm serve $(curl -s -u a:%s https://internal/model)"),
+	"Python code":               python("from huggingface_hub import login\nlogin(token='%s')"),
+	"a call in Python code":     python("from huggingface_hub import snapshot_download\nsnapshot_download('org/other', token='%s')"),
+	"an address in Python code": python("from huggingface_hub import snapshot_download\nsnapshot_download('https://u:%s@huggingface.co/org/other')"),
+	"a here-document":           script("cat > /tmp/c <<EOF\napi_key=%s\nEOF\npython - <<EOF\nlogin(token='%s')\nEOF"),
 	"an image": func(s string) corev1.PodSpec {
 		p := base()
 		p.Containers[0].Image = "user:" + s + "@registry.example.com/vllm/vllm-openai:v1"
