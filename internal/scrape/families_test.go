@@ -167,6 +167,9 @@ var families = []family{
 	{"SAX's admin server", deployment(withEnv(withArgs("us-docker.pkg.dev/cloud-tpu-images/inference/sax-admin-server:v1.2.0"), "GSBUCKET=b")), ""},
 	{"a device plugin", deployment(withArgs("nvcr.io/nvidia/k8s-device-plugin:v0.15.0")), ""},
 	{"LMCache's gateway", deployment(withArgs("lmcache/gateway:latest", "-poolName", "vllm-llama3-1b-instruct", "-v", "4")), ""},
+	{"what fetches images to nodes", deployment(withCommand(vllmImage, "sleep", "infinity")), ""},
+	{"the same in a shell", deployment(shell(vllmImage, "echo done; trap : TERM; sleep infinity & wait")), ""},
+	{"a server behind a pause", deployment(shell(vllmImage, "sleep 5; /start.sh")), "inference | vllm@0.11.0"},
 	{"a GPU burn", job(gpu(withArgs("oguzpastirmaci/gpu-burn:latest", "60"))), ""},
 	{"DCGM", deployment(withArgs("nvcr.io/nvidia/k8s/dcgm-exporter:4.2.0-4.1.0-ubuntu22.04")), ""},
 	// Scripts that say by their name what they do

@@ -184,7 +184,7 @@ func (p *part) describe(name, value string) *part {
 // up where that runtime looks.
 func (p *part) declareRuntime(name, version string, at ...evidence.Evidence) {
 	p.declared = append(p.declared, evidence.Finding{
-		Type: evidence.TypeRuntime, Name: name, Version: version,
+		Type: evidence.TypeRuntime, Name: name, Version: version, Category: evidence.CategoryInference,
 		Confidence: evidence.Declared, Evidence: at,
 	})
 	p.runs(name)

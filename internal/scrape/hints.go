@@ -38,9 +38,22 @@ func (c *container) recogniseHints(invocations []invocation) {
 	}
 }
 
-// borrows says whether a Job overrides the image's entrypoint with something that is not known.
+// borrows says whether a Job overrides the image's entrypoint with something that is not known,
+// or anything does with a program that does nothing, as what only fetches images to nodes does.
 func (c *container) borrows(invocations []invocation) bool {
-	return c.isJob() && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
+	return (c.isJob() || idles(invocations)) && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
+}
+
+// idle are programs that a container runs to stay there and do nothing.
+var idle = set([]string{"sleep", "pause", "tail", "true", "echo", "cat", ":", "ls", "exit", "while", "date", "trap", "wait"})
+
+func idles(invocations []invocation) bool {
+	for _, inv := range invocations {
+		if inv.entrypoint || !idle[path.Base(inv.words[0].text)] {
+			return false
+		}
+	}
+	return len(invocations) > 0
 }
 
 // namedAfter is the product after which the last part of the image's path is named, be it as a
