@@ -87,7 +87,7 @@ var families = []family{
 	{"a label names the model", labelledPod(deployment(withArgs("us-docker.pkg.dev/x/inference/sax-model-server:v1.2.0")), "ai.gke.io/model=gemma-2b-it"), "inference | saxml | gemma-2b-it served inferred"},
 	{"a label names the runtime", labelledPod(deployment(gpu(withArgs("IMAGE_NAME"))), "ai.gke.io/inference-server=text-generation-inference", "ai.gke.io/model=gemma-2b"), "inference | tgi | gemma-2b served inferred"},
 	{"a label beside an argument", labelledPod(deployment(withArgs(vllmImage, "--model=google/gemma-7b-it")), "ai.gke.io/model=gemma-7b", "ai.gke.io/inference-server=vllm"), "inference | vllm@0.11.0 | google/gemma-7b-it served huggingface"},
-	{"a label beside a path", labelledPod(deployment(withArgs(vllmImage, "--model=/data/checkpoint")), "ai.gke.io/model=gemma-7b"), "inference | vllm@0.11.0 | gemma-7b served inferred | /data/checkpoint model-store file"},
+	{"a label beside a path", labelledPod(deployment(withArgs(vllmImage, "--model=/data/checkpoint")), "ai.gke.io/model=gemma-7b"), "inference | vllm@0.11.0 | /data/checkpoint served file | gemma-7b served inferred"},
 	{"a label beside a path of a name", labelledPod(deployment(withArgs(vllmImage, "--model=/data/gemma-tuned")), "ai.gke.io/model=gemma-7b"), "inference | vllm@0.11.0 | /data/gemma-tuned served file | gemma-7b served inferred"},
 	{"an image named after LangChain", deployment(withArgs("registry.example.com/team/langchain-app:1")), "agent | langchain"},
 	{"a label beside what is not resolved", labelledPod(deployment(withArgs(vllmImage, "--model=$(MODEL_ID)")), "ai.gke.io/model=gemma-7b"), "inference | vllm@0.11.0 | $(MODEL_ID) served unresolved=MODEL_ID | gemma-7b served inferred"},

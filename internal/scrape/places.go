@@ -115,15 +115,15 @@ func (c *container) nameByName() {
 	}
 }
 
-// settlePlaces turns models that are only places into data, where the workload names a model
+// settlePlaces turns models that are only places into data, where the workload itself names a model
 // otherwise: a folder of models always, a path in a variable beside a model that has a name.
 func settlePlaces(findings []evidence.Finding) {
-	named := func(f evidence.Finding) bool {
-		return isKnownModel(f) && !isPlace(f.Name)
+	// A label says what people meant to run, which may be another thing than what lies there.
+	stated := func(f evidence.Finding) bool {
+		return isKnownModel(f) && f.Evidence[0].Source != evidence.SourceLabel
 	}
-	apart := func(f evidence.Finding) bool {
-		return isKnownModel(f) && f.Origin != evidence.OriginFile
-	}
+	named := func(f evidence.Finding) bool { return stated(f) && !isPlace(f.Name) }
+	apart := func(f evidence.Finding) bool { return stated(f) && f.Origin != evidence.OriginFile }
 	hasNamed, hasApart := slices.ContainsFunc(findings, named), slices.ContainsFunc(findings, apart)
 	for i := range findings {
 		f := &findings[i]
