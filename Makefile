@@ -29,6 +29,8 @@ DEMO_ONCE ?=
 CORPUS ?= $(CURDIR)/../shared/upstream/workloads
 COMPARE ?=
 FAST ?=
+# The CRDs of other projects; default: shared/upstream/crds beside the repository, or else config/crd/external.
+CRDS ?=
 # A path as the caller means it, who may be in another folder than make.
 found = $(firstword $(wildcard $(PWD)/$(1)) $(1))
 # Arguments for the manager that make run starts.
@@ -113,7 +115,7 @@ bench: ## Run the benchmarks.
 corpus: build ## Score what is found in the labelled manifests of CORPUS=folder. COMPARE=file shows what changed; FAST=1 does without a control plane.
 	@assets="$$(hack/controlplane.sh)" && \
 		KUBEBUILDER_ASSETS="$$assets" MANAGER_BINARY="$(CURDIR)/$(DIST)/bin/manager" \
-		go run ./test/corpus/run --corpus "$(call found,$(CORPUS))" $(if $(COMPARE),--compare "$(call found,$(COMPARE))") $(if $(filter 1,$(FAST)),--fast)
+		go run ./test/corpus/run --corpus "$(call found,$(CORPUS))" $(if $(COMPARE),--compare "$(call found,$(COMPARE))") $(if $(CRDS),--crds "$(call found,$(CRDS))") $(if $(filter 1,$(FAST)),--fast)
 
 ##@ Build
 
