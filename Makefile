@@ -39,6 +39,14 @@ FUZZTIME ?= 10s
 DEMO_ONCE ?=
 # Where install-plugin puts the plugin; kubectl finds it when the folder is in PATH.
 PLUGIN_DIR ?= $(shell gobin=$$(go env GOBIN); echo "$${gobin:-$$(go env GOPATH)/bin}")
+# The labelled manifests that make corpus scores, and an earlier result to compare with.
+CORPUS ?= $(CURDIR)/../shared/upstream/workloads
+COMPARE ?=
+FAST ?=
+# The CRDs of other projects; default: shared/upstream/crds beside the repository, or else config/crd/external.
+CRDS ?=
+# A path as the caller means it, who may be in another folder than make.
+found = $(firstword $(wildcard $(PWD)/$(1)) $(1))
 # Arguments for the manager that make run starts.
 ARGS ?= --leader-elect=false
 
@@ -149,6 +157,12 @@ fuzz: ## Run each fuzz target for FUZZTIME (default 10s).
 .PHONY: bench
 bench: ## Run the benchmarks.
 	@go test -short -run '^$$' -bench . -benchmem $(TEST_FLAGS) $(PKGS)
+
+.PHONY: corpus
+corpus: build ## Score what is found in the labelled manifests of CORPUS=folder. COMPARE=file shows what changed; FAST=1 does without a control plane.
+	@assets="$$(hack/controlplane.sh)" && \
+		KUBEBUILDER_ASSETS="$$assets" MANAGER_BINARY="$(CURDIR)/$(DIST)/bin/manager" \
+		go run ./test/corpus/run --corpus "$(call found,$(CORPUS))" $(if $(COMPARE),--compare "$(call found,$(COMPARE))") $(if $(CRDS),--crds "$(call found,$(CRDS))") $(if $(filter 1,$(FAST)),--fast)
 
 ##@ Build
 

@@ -50,7 +50,7 @@ var rules = []rule{
 	{"pem", []string{"-----begin"}, regexp.MustCompile(`()-----BEGIN [A-Z0-9 ]*-----(?s:.*?)(?:-----END [A-Z0-9 ]*-----|\z)`), nil},
 	{"url-userinfo", []string{"://"}, regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*)://([^\s/?#]*)@(sha\d{3}:)?`), keepHarmlessUser},
 	{"url-userinfo", []string{"://"}, regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^\s/?#@:]*:([^\s@]+)@`), keepPort},
-	{"url-userinfo", []string{"@"}, regexp.MustCompile(`(^|[\s"'=,(])[^\s/:@"'=,(]+:[^\s/@"']+(@[A-Za-z0-9][A-Za-z0-9.-]*(?:[:/\s"',)\x{FFFD}]|$))`), keepHost},
+	{"url-userinfo", []string{"@"}, regexp.MustCompile(`(^|[\s"'=,(/])[^\s/:@"'=,(]+:[^\s/@"']+(@[A-Za-z0-9][A-Za-z0-9.-]*(?:[:/\s"',)\x{FFFD}]|$))`), keepHost},
 	{"query-secret", []string{"?", "&", ";"}, regexp.MustCompile(`(?i)([?&;](?:` + queryName + `)=)[^&#\s"']+`), nil},
 	{"assigned-secret", []string{"="}, regexp.MustCompile(`(?i)` + start + `(` + secretName + `=["']?)[^&\s"';,]+`), keepTwo},
 	{"assigned-secret", []string{":"}, regexp.MustCompile(`(?i)(["']` + secretName + `["']` + space + `*:` + space + `*["'])[^"']+`), nil},

@@ -173,9 +173,24 @@ func keptAnnotations(all map[string]string) map[string]string {
 	return kept
 }
 
+// keptLabels are those by which a pod template names its model and its runtime.
+func keptLabels(all map[string]string) map[string]string {
+	var kept map[string]string
+	for name, value := range all {
+		if !scrape.ReadsLabel(name) {
+			continue
+		}
+		if kept == nil {
+			kept = map[string]string{}
+		}
+		kept[name] = value
+	}
+	return kept
+}
+
 func keptTemplate(t corev1.PodTemplateSpec) corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Annotations: keptAnnotations(t.Annotations)},
+		ObjectMeta: metav1.ObjectMeta{Annotations: keptAnnotations(t.Annotations), Labels: keptLabels(t.Labels)},
 		Spec: corev1.PodSpec{
 			InitContainers: keptContainers(t.Spec.InitContainers),
 			Containers:     keptContainers(t.Spec.Containers),

@@ -95,6 +95,12 @@ const (
 	RoleDataset Role = "dataset"
 	// RoleModelStore is a volume mounted where models are read.
 	RoleModelStore Role = "model-store"
+	// RoleVectorStore is a vector database that the workload asks or fills.
+	RoleVectorStore Role = "vector-store"
+	// RoleEndpoint is a model server of the owner's own that the workload asks.
+	RoleEndpoint Role = "endpoint"
+	// RoleConfig is a file that names what the workload runs, in a ConfigMap that is not read.
+	RoleConfig Role = "config"
 	// RoleDownload is an artefact that the workload fetches before or instead of serving it.
 	RoleDownload Role = "download"
 	// RoleMain is a container of a workload's pods.

@@ -105,7 +105,7 @@ var Taxonomy = []Term{
 	{PropWorkloadCategory, "the workload", "inference, vectordb, agent, training or evaluation"},
 	{PropRuntimeName, "the workload", "the runtime that the summary names"},
 	{PropRuntimeVersion, "the workload", "the version of that runtime, where evidence states one"},
-	{PropIdentityRole, "models, data, containers", "what the thing is to the workload: served, called, draft, adapter, tokenizer, output, dataset, model-store, download, main or init"},
+	{PropIdentityRole, "models, data, containers", "what the thing is to the workload: served, called, draft, adapter, tokenizer, output, dataset, model-store, vector-store, endpoint, config, download, main or init"},
 	{PropIdentityOrigin, "models, data", "where the thing comes from: huggingface, ngc, ollama, oci, object-store, http, file or volume"},
 	{PropIdentityServedName, "models", "the name under which clients ask for the model"},
 	{PropIdentityUnresolved, "models, data", "the variable or source that holds the answer, where the identity could not be resolved"},

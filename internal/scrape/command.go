@@ -30,6 +30,7 @@ func readInvocations(p *pod, c *corev1.Container, at string, env *environment) [
 	for i := range all {
 		all[i].entrypoint = entrypoint
 		all[i].starts = startsOf(all[i].words)
+		all[i].code = readPythonPrograms(all[i], env)
 	}
 	return all
 }
@@ -43,6 +44,7 @@ func readHook(p *pod, c *corev1.Container, at string, env *environment) []invoca
 	all := unfold(p, words, env, 0)
 	for i := range all {
 		all[i].starts = startsOf(all[i].words)
+		all[i].code = readPythonPrograms(all[i], env)
 	}
 	return all
 }

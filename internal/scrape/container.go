@@ -21,12 +21,25 @@ type container struct {
 	image     image
 	env       *environment
 
-	products    []*product
-	signals     []signal
-	runtimes    []evidence.Finding
-	services    []evidence.Finding
+	products []*product
+	signals  []signal
+	runtimes []evidence.Finding
+	services []evidence.Finding
+	// stores are the vector databases and model servers that the container asks.
+	stores      []evidence.Finding
 	models      []model
 	servedNames []model
+	// configs are the files in ConfigMaps that the container's programs read.
+	configs []evidence.Finding
+	// server is the module of python -m that is named like a server.
+	server word
+	// evident is true where an accelerator and a script's name show an AI workload of which
+	// neither runtime nor model is known.
+	evident bool
+	// fetching is true where all that the container does is to fetch models.
+	fetching bool
+	// accelerated is true where the container requests an accelerator.
+	accelerated bool
 	// besideModels is true where a program runs in a folder of models.
 	besideModels bool
 }
@@ -34,8 +47,8 @@ type container struct {
 func readContainer(p *pod, c *corev1.Container, at string, init bool) *container {
 	out := &container{
 		pod: p, name: c.Name, at: at, init: init,
-		reference: c.Image, image: parseImage(c.Image),
-		env: readEnvironment(p, c, at),
+		reference: c.Image, image: p.imageOf(c.Image),
+		env: readEnvironment(p, c, at), accelerated: len(accelerators(c)) > 0,
 	}
 	invocations := readInvocations(p, c, at, out.env)
 	started := invocations
@@ -44,15 +57,25 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 		out.recogniseCommands(invocations)
 		out.recogniseImage(started)
 		out.recogniseEnvironment()
+		out.recogniseHints(started)
 		out.recogniseServices(invocations)
 	}
+	out.server = serverModule(started)
 	out.besideModels = out.worksBesideModels(c.WorkingDir, invocations)
 	out.readModels(invocations)
 	if !init {
 		out.readImageModel()
-		out.suspect(c, invocations)
+		out.readConfigs(c, invocations)
+		out.nameByName()
+		out.suspect(invocations)
+		out.readStores()
 	}
 	return out
+}
+
+// isJob says whether the workload runs to an end.
+func (c *container) isJob() bool {
+	return c.pod.in.Workload.Kind == "Job" || c.pod.in.Workload.Kind == "CronJob"
 }
 
 // detect records that the product runs in the container.
@@ -118,8 +141,7 @@ func (c *container) recogniseImage(invocations []invocation) {
 			return
 		}
 	}
-	kind := c.pod.in.Workload.Kind
-	borrowed := (kind == "Job" || kind == "CronJob") && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
+	borrowed := c.borrows(invocations)
 	training := trains(invocations)
 	for i := range patterns.Products {
 		p := &patterns.Products[i]

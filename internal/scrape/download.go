@@ -4,7 +4,6 @@ package scrape
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ func (c *container) fetchesAny(invocations []invocation) bool {
 		return c.isFetcher()
 	}
 	return slices.ContainsFunc(invocations, func(inv invocation) bool {
-		return c.fetches(inv) || len(c.pythonDownloads(inv)) > 0
+		return c.fetches(inv) || c.fetchesInPython(inv)
 	})
 }
 
@@ -32,6 +31,12 @@ func (c *container) fetches(inv invocation) bool {
 	if slices.ContainsFunc(inv.starts, func(s start) bool { return s.program.Download }) {
 		return true
 	}
+	return c.isDownloader(inv)
+}
+
+// isDownloader says whether the invocation is of a program, script or image that is named as if
+// it downloads.
+func (c *container) isDownloader(inv invocation) bool {
 	if inv.entrypoint && c.isFetcher() {
 		return true
 	}
@@ -64,44 +69,4 @@ func isDownloadName(name string) bool {
 		}
 		name = name[next+1:]
 	}
-}
-
-var (
-	pythonDownload = pythonCall(patterns.PythonDownloads)
-	pythonLoad     = pythonCall(slices.Concat(patterns.PythonDownloads, patterns.PythonLoads))
-)
-
-// pythonCall matches a call of one of the functions; the group is its first argument or
-// repo_id, where that is a literal.
-func pythonCall(functions []string) *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:` + strings.Join(functions, "|") + `)\(\s*(?:[a-z_]+\s*=\s*)?["']([^"'\s]+)["']`)
-}
-
-// readPython reads what Python code on the command line fetches, and says whether it does.
-func (c *container) readPython(inv invocation) bool {
-	found := c.pythonDownloads(inv)
-	for _, w := range found {
-		c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, inferred: true, hub: evidence.OriginHuggingFace})
-	}
-	return len(found) > 0
-}
-
-// pythonDownloads are the repositories that the code of python -c fetches.
-func (c *container) pythonDownloads(inv invocation) []word {
-	code := pythonDownload
-	if c.init {
-		code = pythonLoad
-	}
-	var found []word
-	for i, w := range inv.words[1:] {
-		if inv.words[i].text != "-c" || !inv.isPython() {
-			continue
-		}
-		for _, m := range code.FindAllStringSubmatch(w.text, maxModels) {
-			part := w
-			part.text = m[1]
-			found = append(found, part)
-		}
-	}
-	return found
 }

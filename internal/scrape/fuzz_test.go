@@ -22,6 +22,7 @@ func FuzzScript(f *testing.F) {
 		"export A=1; if [ -n \"$A\" ]; then exec python3 -m vllm.entrypoints.openai.api_server --model=$A; fi",
 		"pip install 'lm_eval[hf]==0.4.9.1' && lm_eval --model hf --model_args pretrained=a/b,dtype=float32",
 		"for m in a b; do hf download $m; done; sh -c 'vllm serve $0'", "cat <<EOF | bash\n$A ${B:=c}\nEOF",
+		"python - <<'EOF'\nfrom vllm import LLM\nLLM('org/m')\nEOF\ncat >a.py <<X\nload_dataset('$A')\nX\npython a.py", "bash <<<'vllm serve a/b'",
 		"f() { f | f & }; f", "$($($(", "((((", "echo {1..999999999}", "A=${A}${A}", "${A[$((1))]}", "$'\\xff'\x00`a`",
 	} {
 		f.Add(seed, "org/m")
@@ -29,6 +30,27 @@ func FuzzScript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source, value string) {
 		in := deployment(shell(vllmImage, source, corev1.EnvVar{Name: "A", Value: value}, corev1.EnvVar{Name: "MODEL", Value: "$(A)/m"}))
 		check(t, in)
+	})
+}
+
+// FuzzPython reads any text as Python code.
+func FuzzPython(f *testing.F) {
+	for _, seed := range []string{
+		"from vllm import LLM\nllm = LLM(model=os.environ['A'], revision=\"x\")", "import a.b as c, d; X = 'org/m'; AutoModel.from_pretrained(X, token='t')",
+		"pipeline('text-generation', model=f'org/{x}')", "LLM('''org/m''' \"x\" # c\n)", "LLM(((((",
+		"LLM(a=1, b=[1, (2), {3: 4}], c=os.getenv('A', 'b'))", "x = (\n'a'\n'b')\nLLM(x)",
+		"\"\\", "'\\'", "r'\\", "f'{", "LLM('$(A)')", "import\nfrom\nimport ,", ")))]", "é = 'ü'; LLM(é)", "x = x = 'a'; LLM(x", "os.environ[", "LLM(os.environ.get(",
+	} {
+		f.Add(seed, "org/m")
+	}
+	f.Fuzz(func(t *testing.T, code, value string) {
+		for _, in := range []Input{
+			deployment(withGPU(withCommand(plain, "python", "-c", code), "1")),
+			job(withCommand(plain, "python3", "-u", "-c", code)),
+		} {
+			in.Template.Spec.Containers[0].Env = env("A=" + value)
+			check(t, in)
+		}
 	})
 }
 

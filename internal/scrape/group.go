@@ -5,6 +5,7 @@ package scrape
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -164,6 +165,9 @@ func (p *part) readRest(annotations bool) {
 	if annotations {
 		p.pod.readAnnotations()
 	}
+	if p.pod.at != "" {
+		p.pod.readLabels(p.pod.in.Template.Labels, p.pod.at+".metadata.labels")
+	}
 	p.pod.readVolumes()
 	p.pod.readDevices()
 }
@@ -180,7 +184,7 @@ func (p *part) describe(name, value string) *part {
 // up where that runtime looks.
 func (p *part) declareRuntime(name, version string, at ...evidence.Evidence) {
 	p.declared = append(p.declared, evidence.Finding{
-		Type: evidence.TypeRuntime, Name: name, Version: version,
+		Type: evidence.TypeRuntime, Name: name, Version: version, Category: evidence.CategoryInference,
 		Confidence: evidence.Declared, Evidence: at,
 	})
 	p.runs(name)
@@ -232,7 +236,7 @@ func (g *group) report(declares bool) (evidence.Report, error) {
 		report.Findings = g.findings(report.Category)
 		report.Properties = append(report.Properties, g.properties...)
 	}
-	if !declares && !anyResolved(report.Findings) {
+	if !declares && !anyResolved(report.Findings) && !slices.ContainsFunc(g.parts, func(p *part) bool { return p.pod.evident() }) {
 		report.Category = evidence.CategoryNone
 	}
 	// What could not be read may be what would have shown an AI workload.
@@ -257,6 +261,8 @@ func (g *group) category() evidence.Category {
 	for _, p := range g.parts {
 		joined.containers = append(joined.containers, p.pod.containers...)
 		joined.annotated = append(joined.annotated, p.pod.annotated...)
+		joined.labelled = append(joined.labelled, p.pod.labelled...)
+		joined.signals = append(joined.signals, p.pod.signals...)
 	}
 	return joined.category()
 }

@@ -19,8 +19,12 @@ func (g *group) findings(category evidence.Category) []evidence.Finding {
 	}
 	g.nameServed(parts, category)
 	var all []evidence.Finding
+	joined := slices.Concat(parts...)
+	settlePlaces(joined)
 	for i, p := range g.parts {
-		for _, f := range parts[i] {
+		own := joined[:len(parts[i])]
+		joined = joined[len(parts[i]):]
+		for _, f := range own {
 			if f, ok := p.finish(f); ok {
 				all = append(all, f)
 			}
@@ -36,13 +40,16 @@ func (g *group) findingsOf(p *part, category evidence.Category, running map[*con
 		all = append(all, c.imageFindings(running[c])...)
 		all = append(all, p.runtimes(c)...)
 		all = append(all, c.services...)
+		all = append(all, c.stores...)
+		all = append(all, c.configs...)
 		for _, m := range c.models {
 			if !g.imagesNameNoModel || !onlyImage(m.value.evidence) {
 				all = append(all, p.model(c, m, category))
 			}
 		}
 	}
-	return slices.Concat(all, p.declared, p.pod.annotated, p.pod.volumes, p.pod.devices)
+	all = slices.Concat(all, p.pod.runtimes, p.declared, p.pod.annotated)
+	return slices.Concat(all, p.pod.labelledFindings(all), p.pod.volumes, p.pod.devices)
 }
 
 // model is a model of a container. Infrastructure asks others for the model that it names.
@@ -51,11 +58,20 @@ func (p *part) model(c *container, m model, category evidence.Category) evidence
 	if f.Role == evidence.RoleServed && p.routes(c) {
 		f.Role = evidence.RoleCalled
 	}
+	if f.Role == evidence.RoleServed && p.prepares() && m.fromVariable() {
+		f.Type, f.Role = evidence.TypeData, evidence.RoleDownload
+	}
 	if f.Confidence != evidence.Unresolved && toBeReplaced.MatchString(f.Name) {
 		f.Confidence, f.Origin = evidence.Unresolved, evidence.OriginUnknown
 		f.Properties = append(slices.Clone(f.Properties), evidence.Property{Name: evidence.PropIdentityUnresolved, Value: f.Name})
 	}
 	return f
+}
+
+// prepares says whether the part is a transformer, which prepares what the predictor is asked:
+// what is stored for it is no model that is served.
+func (p *part) prepares() bool {
+	return slices.Contains(p.properties, evidence.Property{Name: evidence.PropKServeComponent, Value: "transformer"})
 }
 
 // toBeReplaced is a name in capitals such as CHECKPOINT_PATH, which stands in a manifest for

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
 // invocation is one program that a container runs, with its words; words[0] is the program,
@@ -17,6 +19,8 @@ type invocation struct {
 	entrypoint bool
 	// starts are the known programs among the words, at most one of each product.
 	starts []start
+	// code is the Python code that it runs, as far as the command line holds it.
+	code []pythonProgram
 }
 
 // start is a known program that an invocation runs; its own arguments begin at words[args].
@@ -43,7 +47,13 @@ func startsOf(words []word) []start {
 			}
 		}
 	}
-	add(index.execs[execName(words[0].text)], 1)
+	name := execName(words[0].text)
+	add(index.execs[name], 1)
+	for _, s := range index.execGlobs {
+		if matchesSegment(s.program.Exec, name) || matchesSegment(s.program.Exec, words[0].text) {
+			add([]start{s}, 1)
+		}
+	}
 	for i := 0; i+1 < len(words); i++ {
 		if words[i].text != "-m" {
 			continue
@@ -130,6 +140,8 @@ func artefact(words []word, downloads bool) (word, bool) {
 // flag is one --name value or --name=value of an invocation.
 type flag struct {
 	name string
+	// at is where the flag stands.
+	at []evidence.Evidence
 	// values are the words up to the next flag, of which most flags take one only.
 	values []word
 }
@@ -156,7 +168,7 @@ func (inv invocation) flags(dashless bool, short map[string]string) []flag {
 		if !isFlag {
 			continue
 		}
-		f := flag{name: flagName(name)}
+		f := flag{name: flagName(name), at: w.evidence}
 		if joined {
 			w.text = value
 			f.values = []word{w}

@@ -4,6 +4,7 @@ package scrape
 
 import (
 	"cmp"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -53,9 +54,13 @@ func readInferenceService(g *group, object field) error {
 		{"explainer", spec.get("explainer")},
 	} {
 		if c.spec.present() {
-			g.addPodSpec(c.spec).describe(evidence.PropKServeComponent, c.name)
+			p := g.addPodSpec(c.spec).describe(evidence.PropKServeComponent, c.name)
+			if c.name == "explainer" {
+				readExplainer(p, c.spec)
+			}
 		}
 	}
+	inferServer(g)
 	return nil
 }
 
@@ -94,11 +99,19 @@ func readFormat(p *part, f, format field, container string) {
 	if format.text() == "huggingface" {
 		p.runs("huggingfaceserver")
 	}
-	p.declareRuntime(format.text(), cmp.Or(formatVersion.text(), runtimeVersion.text()), at...)
+	p.declareRuntime(canonicalRuntime(format.text()), cmp.Or(formatVersion.text(), runtimeVersion.text()), at...)
 	runtime := &p.declared[len(p.declared)-1]
 	runtime.Container = container
 	runtime.Properties = formatVersion.addProperty(nil, evidence.PropKServeFormatVersion)
 	runtime.Properties = runtimeVersion.addProperty(runtime.Properties, evidence.PropKServeRuntimeVersion)
+}
+
+// canonicalRuntime is the name of a known runtime, however it is spelt, and any other as written.
+func canonicalRuntime(name string) string {
+	if _, ok := index.products[strings.ToLower(name)]; ok {
+		return strings.ToLower(name)
+	}
+	return name
 }
 
 // readStorage reads a model that lies at a path of a configured storage.

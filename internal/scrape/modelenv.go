@@ -7,9 +7,11 @@ import "github.com/k8s-aibom/k8s-aibom/internal/evidence"
 // readModelVariables reads the variables that hold models, unless a flag was resolved from them
 // or a script sets them anew. Of an init container they count only where it fetches something.
 func (c *container) readModelVariables(invocations []invocation) {
-	if c.init && !c.fetchesAny(invocations) {
+	fetches := c.fetchesAny(invocations)
+	if c.init && !fetches {
 		return
 	}
+	c.fetching = c.init || (fetches && len(c.products) == 0 && c.endsWithDownload(invocations))
 	resolved := map[evidence.Evidence]bool{}
 	names := map[string]bool{}
 	for _, m := range append(c.models[:len(c.models):len(c.models)], c.servedNames...) {
@@ -33,12 +35,38 @@ func (c *container) readModelVariables(invocations []invocation) {
 		}
 		c.readModelVariable(e.name, e.value, e.conditional)
 	}
+	c.readRevisionVariable()
+}
+
+// endsWithDownload says whether the download is what the container is there for: a Job's, or
+// the last thing that it does.
+func (c *container) endsWithDownload(invocations []invocation) bool {
+	return c.isJob() || len(invocations) == 0 || c.fetchesAny(invocations[len(invocations)-1:])
+}
+
+// readRevisionVariable reads the revision of the models that variables name.
+func (c *container) readRevisionVariable() {
+	for _, name := range patterns.RevisionEnv {
+		v, ok := c.env.variables[name]
+		if !ok || !v.known() || isPlaceholder(v.value) {
+			continue
+		}
+		for i := range c.models {
+			m := &c.models[i]
+			if m.role == evidence.RoleServed && m.revision == "" && len(m.value.missing) == 0 && hubName.MatchString(m.value.text) {
+				m.revision = v.value
+			}
+		}
+	}
 }
 
 func (c *container) readModelVariable(name string, v variable, conditional bool) {
 	role, isModel := patterns.ModelEnv[name]
 	if c.pod.modelEnv[name] {
 		role, isModel = evidence.RoleServed, true
+	}
+	if !isModel && v.known() {
+		role, isModel = modelByName(name, v.value)
 	}
 	dataset := index.datasetEnv[name]
 	served := index.servedNameEnv[name]
@@ -51,9 +79,9 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 		w.missing = []string{name + " (" + v.missing + ")"}
 	}
 	switch {
-	case c.init:
+	case c.fetching && role != evidence.RoleOutput && !served && !dataset:
 		c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, hub: hubOf(name), inferred: true})
-	case served:
+	case served && !isModel:
 		c.addServedName(model{value: w, role: evidence.RoleServed, inferred: true})
 	case dataset:
 		c.addModel(model{value: w, role: evidence.RoleDataset, dataset: true})

@@ -20,6 +20,8 @@ type model struct {
 	dataset  bool
 	revision string
 	served   string
+	// into are the local paths in the command that downloads it.
+	into []string
 	// hub is where the program or variable that holds the model looks it up, where that is known.
 	hub evidence.Origin
 	// inferred is true where a rule says that this is a model, not the workload's owner.
@@ -109,8 +111,8 @@ func (c *container) conventions(inv invocation) conventions {
 func (c *container) readInvocation(inv invocation) {
 	cv := c.conventions(inv)
 	first, firstName := len(c.models), len(c.servedNames)
-	download := c.readPositional(inv, cv.hub) || c.readPython(inv)
-	c.readLoaders(inv)
+	download := c.readPositional(inv, cv.hub)
+	download = c.readPython(inv) || download
 	revision, called := "", false
 	for _, f := range inv.flags(cv.dashless, cv.short) {
 		value := f.value()
@@ -128,12 +130,18 @@ func (c *container) readInvocation(inv invocation) {
 		c.models, c.servedNames = c.models[:first], c.servedNames[:firstName]
 		return
 	}
-	c.settle(first, revision, called, download)
+	byName := c.init || (len(c.products) == 0 && c.isDownloader(inv))
+	c.settle(first, revision, called, download, byName)
+	for i := first; i < len(c.models); i++ {
+		if c.models[i].role == evidence.RoleDownload {
+			c.models[i].into = localPaths(inv.words)
+		}
+	}
 }
 
 // settle says of the models of an invocation, which begin at first, what its flags say together:
-// their revision, and whether they are called or only downloaded.
-func (c *container) settle(first int, revision string, called, download bool) {
+// their revision, and whether they are called or only downloaded, be it that only a name says so.
+func (c *container) settle(first int, revision string, called, download, byName bool) {
 	for i := first; i < len(c.models); i++ {
 		m := &c.models[i]
 		if m.role == evidence.RoleServed && len(m.value.missing) == 0 {
@@ -142,7 +150,7 @@ func (c *container) settle(first int, revision string, called, download bool) {
 		if m.role == evidence.RoleServed && called {
 			m.role = evidence.RoleCalled
 		}
-		if (download || c.init) && !m.dataset {
+		if (download || byName) && !m.dataset {
 			m.role, m.dataset, m.inferred = evidence.RoleDownload, true, m.inferred || !download
 		}
 	}
@@ -256,6 +264,11 @@ func (c *container) readImageModel() {
 		return
 	}
 	for _, p := range c.products {
+		if matchesAny(p.TagModels, c.image) && strings.ContainsAny(c.image.tag, "-_") && versionOf(c.image.tag) == "" {
+			at := []evidence.Evidence{c.imageEvidence()}
+			c.addModel(model{value: word{text: c.image.tag, evidence: at}, role: evidence.RoleServed, inferred: true})
+			return
+		}
 		isModelImage := matchesAny(p.ModelImages, c.image) || c.isMirrorImageOf(p)
 		if !isModelImage || matchesAny(p.NotModelImages, c.image) {
 			continue
@@ -303,6 +316,11 @@ func (c *container) readSpeculativeConfig(w word) {
 	c.addModel(model{value: w, role: evidence.RoleDraft})
 }
 
+// fromVariable says whether a variable names the model.
+func (m model) fromVariable() bool {
+	return len(m.value.evidence) > 0 && m.value.evidence[0].Source == evidence.SourceEnvironment
+}
+
 // finding is the model in the light of what the workload is for, or its container where that
 // is known by itself.
 func (m model) finding(c *container, category evidence.Category) evidence.Finding {
@@ -313,6 +331,10 @@ func (m model) finding(c *container, category evidence.Category) evidence.Findin
 	}
 	if m.dataset {
 		f.Type = evidence.TypeData
+	}
+	if filled := c.pod.fillDefaults(f.Name); filled != f.Name && len(m.value.missing) == 0 {
+		m.value.text, m.value.conditional = filled, true
+		f.Name = filled
 	}
 	if m.inferred || m.value.conditional {
 		f.Confidence = evidence.Inferred

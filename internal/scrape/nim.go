@@ -92,11 +92,17 @@ func inferNIMModel(g *group, p *part, repository field) {
 	}
 	path, ok := strings.CutPrefix(repository.text(), nimRegistry)
 	org, name, two := strings.Cut(path, "/")
-	if !ok || !two || org == "" || name == "" || strings.ContainsAny(name, "/:@") {
+	if !ok || !two || org == "" || name == "" || strings.ContainsAny(name, "/:@") || isGenericNIM(path) {
 		return
 	}
 	f := p.declareModel(org+"/"+name, "", "", evidence.Evidence{Source: evidence.SourceImage, Locator: repository.at})
 	f.Confidence, f.Origin = evidence.Inferred, evidence.OriginNGC
+}
+
+// isGenericNIM says whether the image serves any model that it is told to, so that its name
+// names none.
+func isGenericNIM(path string) bool {
+	return matchesAny(index.products["nim"].NotModelImages, image{path: path})
 }
 
 func setNIMProperties(g *group, spec field) {

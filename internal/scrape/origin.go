@@ -22,7 +22,10 @@ var userinfo = regexp.MustCompile(`^([a-z][a-z0-9+.-]{0,15}://)[^/@]*@`)
 var schemeOrigins = map[string]evidence.Origin{
 	"s3": evidence.OriginObjectStore, "gs": evidence.OriginObjectStore, "gcs": evidence.OriginObjectStore,
 	"az": evidence.OriginObjectStore, "abfs": evidence.OriginObjectStore, "abfss": evidence.OriginObjectStore,
-	"wasb": evidence.OriginObjectStore, "wasbs": evidence.OriginObjectStore, "hdfs": evidence.OriginObjectStore,
+	"azblob": evidence.OriginObjectStore, "oss": evidence.OriginObjectStore, "cos": evidence.OriginObjectStore,
+	"obs": evidence.OriginObjectStore, "tos": evidence.OriginObjectStore, "r2": evidence.OriginObjectStore,
+	"minio": evidence.OriginObjectStore, "webhdfs": evidence.OriginObjectStore, "dbfs": evidence.OriginObjectStore,
+	"ollama": evidence.OriginOllama, "wasb": evidence.OriginObjectStore, "wasbs": evidence.OriginObjectStore, "hdfs": evidence.OriginObjectStore,
 	"hf": evidence.OriginHuggingFace, "oci": evidence.OriginOCI, "modelcar": evidence.OriginOCI,
 	"ngc": evidence.OriginNGC, "pvc": evidence.OriginVolume, "file": evidence.OriginFile,
 	"http": evidence.OriginHTTP, "https": evidence.OriginHTTP,

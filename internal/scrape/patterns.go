@@ -47,6 +47,19 @@ type product struct {
 	// for NotModelImages.
 	ModelImages    []string `json:"modelImages,omitempty"`
 	NotModelImages []string `json:"notModelImages,omitempty"`
+	// Names are words in the name of an image that somebody built for the product, such as
+	// vllm in team/vllm-gemma. They count only beside an accelerator or a hub's token, but for
+	// those of agents.
+	Names []string `json:"names,omitempty"`
+	// Flags are flags that only this product has.
+	Flags []string `json:"flags,omitempty"`
+	// Labels are values of runtime labels that mean the product, besides its name.
+	Labels []string `json:"labels,omitempty"`
+	// Named says that the product's served name names the model: a local path that ends in it
+	// is only where the model lies.
+	Named bool `json:"named,omitempty"`
+	// TagModels are images of which each tag is made for the one model that it names.
+	TagModels []string `json:"tagModels,omitempty"`
 	// Entrypoint holds the words between the image's own entrypoint and a model that its
 	// first argument names; empty but present where the model comes at once.
 	Entrypoint []string `json:"entrypoint,omitempty"`
@@ -71,7 +84,7 @@ type product struct {
 
 // program is a command line that starts a product. Exactly one of Exec and Module is set.
 type program struct {
-	// Exec is the program's name; Sub are the subcommands that must follow it.
+	// Exec is the program's name, or a pattern as path.Match has it; Sub are the subcommands that must follow it.
 	Exec string   `json:"exec,omitempty"`
 	Sub  []string `json:"sub,omitempty"`
 	// Module is a Python module run with -m, or a parent of it.
@@ -114,7 +127,18 @@ type table struct {
 	// ServedNameFlags and ServedNameEnv hold the name under which clients ask for the model.
 	ServedNameFlags []string `json:"servedNameFlags"`
 	ServedNameEnv   []string `json:"servedNameEnv"`
+	// ModelLabels and RuntimeLabels are labels of a pod template that name the model and the
+	// runtime of a workload where nothing in the workload itself does.
+	ModelLabels   []string `json:"modelLabels"`
+	RuntimeLabels []string `json:"runtimeLabels"`
+	// ModelEnvEndings end the names of variables that hold a model where their value looks like
+	// one: a repository, or a name that begins as those of ModelFamilies do. With the name of a
+	// HostedFamily a hosted API is asked for it.
+	ModelEnvEndings []string `json:"modelEnvEndings"`
+	ModelFamilies   []string `json:"modelFamilies"`
+	HostedFamilies  []string `json:"hostedFamilies"`
 	RevisionFlags   []string `json:"revisionFlags"`
+	RevisionEnv     []string `json:"revisionEnv"`
 	// ManyValueFlags take all the words up to the next flag.
 	ManyValueFlags []string `json:"manyValueFlags"`
 	// ModelFolders are the first parts of relative paths.
@@ -147,6 +171,8 @@ type table struct {
 	// CredentialEndings what such parts end with.
 	CredentialWords   []string `json:"credentialWords"`
 	CredentialEndings []string `json:"credentialEndings"`
+	// ServingScripts are beginnings of words in the names of scripts that run a model.
+	ServingScripts []string `json:"servingScripts"`
 	// TrainingScripts are beginnings of words in the names of scripts and modules that train.
 	TrainingScripts []string `json:"trainingScripts"`
 	// Endpoints are environment variables that hold the address of a model server.
@@ -157,12 +183,25 @@ type table struct {
 	EndpointPrefixes []string `json:"endpointPrefixes"`
 	// Entrypoints are images whose entrypoint is a program that is known by its command line.
 	Entrypoints []entrypoint `json:"entrypoints"`
+	// VectorStores are prefixes of environment variables that hold the address of a vector
+	// database; RetrievalNames are words in the names of the programs that fill or ask one.
+	VectorStores   []string `json:"vectorStores"`
+	RetrievalNames []string `json:"retrievalNames"`
+	// OwnServers begin the names of variables about a server of one's own.
+	OwnServers []string `json:"ownServers"`
+	// ConversionNames are words in the names of programs that make one model out of another, or
+	// move it: what they name they do not serve.
+	ConversionNames []string `json:"conversionNames"`
+	// FrontEnds are words in the names of images and programs that show a chat to people. They
+	// count only beside the address of a model server.
+	FrontEnds []string `json:"frontEnds"`
+	// ServerModules are endings of Python modules that serve a model in a container of a kind
+	// that declares to serve one.
+	ServerModules []string `json:"serverModules"`
 	// DownloadNames begin a part of the name of an image or program that fetches models.
 	DownloadNames []string `json:"downloadNames"`
-	// PythonDownloads are Python functions whose first argument is a repository to fetch, and
-	// PythonLoads such as load one, which an init container does only for the sake of fetching it.
-	PythonDownloads []string `json:"pythonDownloads"`
-	PythonLoads     []string `json:"pythonLoads"`
+	// PythonRules are Python functions that take models and datasets.
+	PythonRules []pythonRule `json:"pythonRules"`
 	// BooleanFlags take no value, so that a word behind one is an argument of its own; a
 	// trailing * stands for any ending.
 	BooleanFlags []string `json:"booleanFlags"`
@@ -207,7 +246,11 @@ type lookup struct {
 	modelListEnv, modelObjectsEnv                                map[string]bool
 	serviceKeys, sharedKeys, serviceURLs                         map[string]*service
 	products, packages                                           map[string]*product
+	names, flags, labels                                         map[string]*product
+	conversionNames, ownServers, frontEnds, retrievalNames       map[string]bool
+	pythonRules                                                  map[string][]pythonRule
 	execs, modules                                               map[string][]start
+	execGlobs                                                    []start
 	wrappers                                                     map[string]*wrapper
 }
 
@@ -222,8 +265,10 @@ func newLookup(t *table) *lookup {
 		endpoints: set(append(t.Endpoints[:len(t.Endpoints):len(t.Endpoints)], t.GeneralEndpoints...)), credentialWords: set(t.CredentialWords),
 		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},
+		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
+		ownServers: set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
-		wrappers: map[string]*wrapper{},
+		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
 	}
 	for i := range t.Services {
 		s := &t.Services[i]
@@ -243,6 +288,9 @@ func newLookup(t *table) *lookup {
 	for i := range t.Wrappers {
 		l.wrappers[t.Wrappers[i].Exec] = &t.Wrappers[i]
 	}
+	for _, r := range t.PythonRules {
+		l.pythonRules[r.Call] = append(l.pythonRules[r.Call], r)
+	}
 	return l
 }
 
@@ -251,8 +299,21 @@ func (l *lookup) addProduct(p *product) {
 	for _, name := range p.Packages {
 		l.packages[name] = p
 	}
+	for _, name := range p.Names {
+		l.names[name] = p
+	}
+	for _, name := range p.Flags {
+		l.flags[name] = p
+	}
+	for _, label := range append(p.Labels[:len(p.Labels):len(p.Labels)], p.Name) {
+		l.labels[label] = p
+	}
 	for i := range p.Programs {
 		program := &p.Programs[i]
+		if strings.Contains(program.Exec, "*") {
+			l.execGlobs = append(l.execGlobs, start{product: p, program: program})
+			continue
+		}
 		if program.Module != "" {
 			l.modules[program.Module] = append(l.modules[program.Module], start{product: p, program: program})
 		} else {

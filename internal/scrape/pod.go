@@ -18,9 +18,14 @@ type pod struct {
 	at         string
 	containers []*container
 	annotated  []evidence.Finding
-	volumes    []evidence.Finding
-	devices    []evidence.Finding
-	notes      []evidence.Property
+	// labelled are the models that labels name; runtimes and signals are what labels say of
+	// the runtime where no container shows one.
+	labelled []model
+	runtimes []evidence.Finding
+	signals  []signal
+	volumes  []evidence.Finding
+	devices  []evidence.Finding
+	notes    []evidence.Property
 	// full is true once a container was left out.
 	full bool
 	// modelEnv and modelFlags are the user's additions; running is by container.
@@ -81,6 +86,7 @@ func (p *pod) readContainersAt(spec string) {
 	for i := range p.spec.Containers {
 		p.addContainer(&p.spec.Containers[i], fmt.Sprintf("%s.containers[%d]", spec, i), false)
 	}
+	p.resolvePlaces()
 }
 
 func (p *pod) addContainer(c *corev1.Container, at string, init bool) {
@@ -107,7 +113,14 @@ func (p *pod) category() evidence.Category {
 			}
 		}
 	}
-	if best.category == evidence.CategoryNone && len(p.annotated) > 0 {
+	if best.category == evidence.CategoryNone {
+		for _, s := range p.signals {
+			if s.strongerThan(best) {
+				best = s
+			}
+		}
+	}
+	if best.category == evidence.CategoryNone && len(p.annotated)+len(p.labelled) > 0 {
 		return evidence.CategoryInference
 	}
 	return best.category
@@ -124,9 +137,14 @@ func (p *pod) findings(category evidence.Category) []evidence.Finding {
 		all = append(all, c.imageFindings(p.running[c.name])...)
 		all = append(all, c.runtimes...)
 		all = append(all, c.services...)
+		all = append(all, c.stores...)
+		all = append(all, c.configs...)
 	}
-	all = append(all, p.modelFindings(category)...)
-	all = append(all, p.annotated...)
+	all = append(all, p.runtimes...)
+	models := append(p.modelFindings(category), p.annotated...)
+	models = append(models, p.labelledFindings(models)...)
+	settlePlaces(models)
+	all = append(all, models...)
 	all = append(all, p.volumes...)
 	return append(all, p.devices...)
 }

@@ -5,6 +5,8 @@
 package scrape
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
@@ -88,17 +90,24 @@ func PodWorkload(in Input) evidence.Report {
 	}
 	pod := newPod(&in)
 	pod.readContainers()
+	pod.namePlaces()
 	pod.readAnnotations()
+	pod.readLabels(in.Template.Labels, pod.at+".metadata.labels")
 	pod.readVolumes()
 	pod.readDevices()
 
 	report.Category = pod.category()
 	report.Findings = pod.findings(report.Category)
 	report.Properties = pod.notes
-	if !anyResolved(report.Findings) {
+	if !anyResolved(report.Findings) && !pod.evident() {
 		report.Category = evidence.CategoryNone
 	}
 	return report
+}
+
+// evident says whether a container is evidently an AI workload, although nothing in it has a name.
+func (p *pod) evident() bool {
+	return slices.ContainsFunc(p.containers, func(c *container) bool { return c.evident })
 }
 
 // anyResolved says whether at least one finding that can make a workload an AI workload is
@@ -108,6 +117,10 @@ func anyResolved(findings []evidence.Finding) bool {
 		switch f.Type {
 		case evidence.TypeRuntime, evidence.TypeFramework, evidence.TypeModel, evidence.TypeService:
 			if f.Confidence != evidence.Unresolved {
+				return true
+			}
+		case evidence.TypeData:
+			if f.Role == evidence.RoleVectorStore || f.Role == evidence.RoleEndpoint {
 				return true
 			}
 		}

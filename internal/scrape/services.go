@@ -49,7 +49,7 @@ func (c *container) recogniseServices(invocations []invocation) {
 		}
 	}
 	for _, name := range c.env.order {
-		s, v := index.serviceKeys[name], c.env.variables[name]
+		s, v := serviceOfKey(name), c.env.variables[name]
 		if shared := index.sharedKeys[name]; shared != nil && c.speaksWith(shared, invocations) {
 			s = shared
 		}
@@ -64,6 +64,26 @@ func (c *container) recogniseServices(invocations []invocation) {
 	if len(order) > 0 {
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 	}
+}
+
+// serviceOfKey is the service that a key of this name opens: a name that is known, or one with a
+// prefix of its own, as in SPRING_AI_OPENAI_API_KEY. Prefixes that speak of a server of one's
+// own say that only the protocol is the provider's.
+func serviceOfKey(name string) *service {
+	if s := index.serviceKeys[name]; s != nil {
+		return s
+	}
+	first, rest, found := strings.Cut(name, "_")
+	if index.ownServers[first] {
+		return nil
+	}
+	for found {
+		if s := index.serviceKeys[rest]; s != nil && strings.HasSuffix(rest, "KEY") {
+			return s
+		}
+		_, rest, found = strings.Cut(rest, "_")
+	}
+	return nil
 }
 
 // speaksWith says whether something but a key suggests that the service is called.

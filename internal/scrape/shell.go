@@ -28,6 +28,11 @@ type script struct {
 	arrays   map[string][]word
 	flow     *flow
 	commands [][]word
+	// input is what the statement's command reads from its standard input, where the script
+	// holds it, and output the file that it writes to; files are those that the script wrote.
+	input  *word
+	output string
+	files  map[string]word
 	// full is true once a word was too much to read.
 	full bool
 }
@@ -49,7 +54,7 @@ func readScript(p *pod, from word, parameters []word, env *environment) ([][]wor
 	}
 	s := &script{
 		pod: p, source: from.text, from: from, env: env, parameters: parameters,
-		local: map[string]variable{}, arrays: map[string][]word{}, flow: newFlow(file),
+		files: map[string]word{}, local: map[string]variable{}, arrays: map[string][]word{}, flow: newFlow(file),
 	}
 	s.walk(file)
 	if s.full {
@@ -118,6 +123,8 @@ func (s *script) visit(node syntax.Node) {
 			}
 			s.assign(a)
 		}
+	case *syntax.Stmt:
+		s.redirect(n.Redirs)
 	case *syntax.WordIter:
 		s.set(n.Name.Value, variable{missing: lacking(n.Name.Value, "set by a loop in the script")})
 	case *syntax.CallExpr:
@@ -148,7 +155,7 @@ func (s *script) call(args []*syntax.Word) {
 		s.setParameters(program, args[1:])
 		return
 	}
-	words := s.words(args)
+	words := s.withInput(s.words(args))
 	for i := range words {
 		words[i].conditional = words[i].conditional || s.from.conditional || s.flow.branches > 0
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
@@ -16,12 +14,13 @@ import (
 // hub's token, a training script trains, and so does what names a dataset or a model to write;
 // any other model that is named is served. With the address of a model server the container is
 // that server's client.
-func (c *container) suspect(spec *corev1.Container, invocations []invocation) {
+func (c *container) suspect(invocations []invocation) {
 	if len(c.signals) > 0 {
 		return
 	}
-	capable := c.hasHubToken() || len(accelerators(spec)) > 0
+	capable := c.hasHubToken() || c.accelerated
 	if capable && (trains(invocations) || c.namesTraining()) {
+		c.evident = c.accelerated
 		c.signals = append(c.signals, signal{evidence.CategoryTraining, strengthEnvironment})
 		return
 	}
@@ -29,9 +28,33 @@ func (c *container) suspect(spec *corev1.Container, invocations []invocation) {
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 		return
 	}
+	if at, ok := c.retrieves(invocations); ok {
+		c.addStore(at)
+		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
+		return
+	}
+	if c.isFrontEnd(invocations) && c.callsModelServer() {
+		c.addEndpoint()
+		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
+		return
+	}
+	if c.converts(invocations) {
+		return
+	}
 	if capable && c.namesModel(evidence.RoleServed) {
 		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
+		return
 	}
+	if c.accelerated && runsScript(invocations, patterns.ServingScripts) {
+		c.evident = true
+		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
+	}
+}
+
+// converts says whether a Job's program is named like one that makes one model out of another,
+// or moves it.
+func (c *container) converts(invocations []invocation) bool {
+	return c.isJob() && speaksOf(index.conversionNames, append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)...)
 }
 
 // callsModelServer says whether the container has the address of a model server. Where the
@@ -78,6 +101,11 @@ func (c *container) namesModel(roles ...evidence.Role) bool {
 
 // trains says whether a program or module is named like one that trains.
 func trains(invocations []invocation) bool {
+	return runsScript(invocations, patterns.TrainingScripts)
+}
+
+// runsScript says whether a script or module has a name with one of the words.
+func runsScript(invocations []invocation, vocabulary []string) bool {
 	for _, inv := range invocations {
 		for i, w := range inv.words {
 			base := path.Base(w.text)
@@ -88,7 +116,7 @@ func trains(invocations []invocation) bool {
 			if !isScript && i > 0 && inv.words[i-1].text == "-m" && inv.isPython() {
 				name, isScript = base[strings.LastIndexByte(base, '.')+1:], true
 			}
-			if isScript && isTrainingName(name) {
+			if isScript && nameBegins(name, vocabulary) {
 				return true
 			}
 		}
@@ -96,8 +124,8 @@ func trains(invocations []invocation) bool {
 	return false
 }
 
-// isTrainingName says whether one of the words in the name begins like those of trainings.
-func isTrainingName(name string) bool {
+// nameBegins says whether one of the words in the name begins like one of the vocabulary.
+func nameBegins(name string, vocabulary []string) bool {
 	name = "_" + strings.NewReplacer("-", "_", ".", "_").Replace(strings.ToLower(name))
-	return slices.ContainsFunc(patterns.TrainingScripts, func(word string) bool { return strings.Contains(name, "_"+word) })
+	return slices.ContainsFunc(vocabulary, func(word string) bool { return strings.Contains(name, "_"+word) })
 }

@@ -46,10 +46,24 @@ type patterns struct {
 		Exec   string   `json:"exec"`
 		Images []string `json:"images"`
 	} `json:"entrypoints"`
-	DownloadNames   []string `json:"downloadNames"`
-	PythonDownloads []string `json:"pythonDownloads"`
-	PythonLoads     []string `json:"pythonLoads"`
+	DownloadNames []string `json:"downloadNames"`
+	PythonRules   []struct {
+		Call string `json:"call"`
+		Role string `json:"role"`
+	} `json:"pythonRules"`
 	BooleanFlags    []string `json:"booleanFlags"`
+	ModelLabels     []string `json:"modelLabels"`
+	RuntimeLabels   []string `json:"runtimeLabels"`
+	ModelEnvEndings []string `json:"modelEnvEndings"`
+	ModelFamilies   []string `json:"modelFamilies"`
+	HostedFamilies  []string `json:"hostedFamilies"`
+	VectorStores    []string `json:"vectorStores"`
+	RetrievalNames  []string `json:"retrievalNames"`
+	FrontEnds       []string `json:"frontEnds"`
+	Endpoints       []string `json:"endpoints"`
+	TrainingScripts []string `json:"trainingScripts"`
+	ServingScripts  []string `json:"servingScripts"`
+	RevisionEnv     []string `json:"revisionEnv"`
 }
 
 type product struct {
@@ -66,7 +80,13 @@ type product struct {
 	MirrorEnvPrefixes []string `json:"mirrorEnvPrefixes"`
 	// ModelImages name the one model that they are made for.
 	ModelImages []string `json:"modelImages"`
-	Programs    []struct {
+	// TagModels name it in their tags.
+	TagModels []string `json:"tagModels"`
+	// Names and Flags suggest the product; Labels are values of runtime labels.
+	Names    []string `json:"names"`
+	Flags    []string `json:"flags"`
+	Labels   []string `json:"labels"`
+	Programs []struct {
 		Exec   string   `json:"exec"`
 		Sub    []string `json:"sub"`
 		Module string   `json:"module"`
@@ -134,11 +154,30 @@ func coverage(p patterns) string {
 	}
 	line("| a dataset | %s | %s |", flags(p.DatasetFlags), spans(p.DatasetEnv))
 	line("| a served name | %s | %s |", flags(p.ServedNameFlags), spans(p.ServedNameEnv))
-	line("| a model's revision | %s | |", flags(p.RevisionFlags))
+	line("| a model's revision | %s | %s |", flags(p.RevisionFlags), spans(p.RevisionEnv))
 	line("| a folder of models | | %s |", spans(p.ModelCacheEnv))
+	line("\nA variable whose name ends in a word of %s holds a model as well, where its value is a repository or begins with one of %s; with one of %s a hosted API is asked for it.", spans(p.ModelEnvEndings), spans(p.ModelFamilies), spans(p.HostedFamilies))
+	line("\n## Labels\n\n| What they name | Labels of the pod template |\n|---|---|")
+	line("| the model, where nothing else names one but by a path | %s |", spans(p.ModelLabels))
+	line("| the runtime, where no container shows one | %s |", spans(p.RuntimeLabels))
+	line("\n## Names that suggest a workload\n\n| What they suggest | Names | Only beside |\n|---|---|---|")
+	line("| a training | scripts with a word that begins with %s | an accelerator or a hub's token |", spans(p.TrainingScripts))
+	line("| inference | scripts with a word that begins with %s | an accelerator |", spans(p.ServingScripts))
+	line("| retrieval for a language model | programs, images and containers with a word of %s | a variable that begins with one of %s |", spans(p.RetrievalNames), spans(p.VectorStores))
+	line("| a chat's front end | programs, images and containers with a word of %s | a model server's address in one of %s |", spans(p.FrontEnds), spans(p.Endpoints))
 	line("\nA variable with one of these words in its name, %s, or with a word that ends in %s, is a secret and is not read.", spans(p.CredentialWords), spans(p.CredentialEndings))
 	line("\nFlags that take no value: %s.", flags(p.BooleanFlags))
-	line("\n## Downloads\n\nPrograms and images named %s..., the Python functions %s, in an init container also %s.", spans(p.DownloadNames), spans(p.PythonDownloads), spans(p.PythonLoads))
+	line("\n## Python\n\n| A call in code names | Functions |\n|---|---|")
+	for _, role := range []string{"served", "called", "adapter", "output", "dataset", "download"} {
+		var calls []string
+		for _, rule := range p.PythonRules {
+			if rule.Role == role {
+				calls = append(calls, rule.Call)
+			}
+		}
+		line("| role `%s` | %s |", role, spans(calls))
+	}
+	line("\n## Downloads\n\nPrograms and images named %s..., and the Python functions above; what code loads in an init container, or in a Job without an accelerator, counts as downloaded.", spans(p.DownloadNames))
 	line("\n| Program | Images that run it |\n|---|---|")
 	for _, e := range p.Entrypoints {
 		line("| `%s` | %s |", e.Exec, spans(e.Images))
@@ -176,7 +215,8 @@ func (p *product) recognisedBy() string {
 		{"command", commands}, {"pip install", slices.Concat(p.Packages, p.Plugins)}, {"import in python -c", p.Imports},
 		{"image", p.Images}, {"image of a mirror", p.MirrorImages}, {"the latter beside a variable", p.MirrorEnvPrefixes},
 		{"image beside a sign of training", p.BaseImages}, {"variable", prefixes}, {"a model is fetched by", fetches},
-		{"a model is named by the image", p.ModelImages},
+		{"a model is named by the image", p.ModelImages}, {"a model is named by the tag of", p.TagModels},
+		{"flag", dashed(p.Flags)}, {"word in an image's name beside an accelerator or hub's token", p.Names}, {"runtime label", p.Labels},
 	} {
 		if len(way.items) > 0 {
 			ways = append(ways, way.name+" "+spans(way.items))
@@ -196,12 +236,14 @@ func namesOf(roles map[string]string, role string) []string {
 	return names
 }
 
-func flags(names []string) string {
-	dashed := make([]string, len(names))
+func flags(names []string) string { return spans(dashed(names)) }
+
+func dashed(names []string) []string {
+	all := make([]string, len(names))
 	for i, name := range names {
-		dashed[i] = "--" + name
+		all[i] = "--" + name
 	}
-	return spans(dashed)
+	return all
 }
 
 func spans(items []string) string {

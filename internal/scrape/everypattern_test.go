@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"path"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
+
+// TestEveryPatternIsRecognised holds the table to what it says: each image, program, module,
+// package, name, flag and label shows its product and category.
+func TestEveryPatternIsRecognised(t *testing.T) {
+	for i := range patterns.Products {
+		p := &patterns.Products[i]
+		if p.Type == "" {
+			continue
+		}
+		t.Run(p.Name, func(t *testing.T) {
+			for what, in := range waysOf(p) {
+				report := PodWorkload(in)
+				NewWithT(t).Expect(names(report, evidence.TypeRuntime, evidence.TypeFramework)).To(ContainElement(p.Name), what)
+				NewWithT(t).Expect(report.Category).To(Equal(p.Category), what)
+			}
+		})
+	}
+}
+
+// waysOf are workloads that show the product, each in one way.
+func waysOf(p *product) map[string]Input {
+	filled := func(pattern string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(pattern, "*", "x"), "//", "/")
+	}
+	all := map[string]Input{}
+	for _, image := range p.Images {
+		all["image "+image] = deployment(withArgs("mirror.example.com/" + filled(image) + ":v1.2.3"))
+	}
+	for _, image := range p.BaseImages {
+		all["base image "+image] = job(withCommand(filled(image), "python", "train.py"))
+	}
+	for _, program := range p.Programs {
+		if program.Download {
+			continue
+		}
+		words := append([]string{filled(program.Exec)}, program.Sub...)
+		if program.Module != "" {
+			words = []string{"python3", "-m", program.Module}
+		}
+		all["program "+strings.Join(words, " ")] = deployment(withCommand(plain, words...))
+	}
+	for _, name := range append(p.Packages[:len(p.Packages):len(p.Packages)], p.Plugins...) {
+		all["package "+name] = deployment(shell(plain, "pip install "+filled(name)))
+	}
+	for _, module := range p.Imports {
+		all["import "+module] = deployment(withCommand(plain, "python", "-c", "import "+filled(module)))
+	}
+	for _, name := range p.Names {
+		in := deployment(gpu(withArgs("registry.example.com/team/my-" + name + ":v1.2.3")))
+		if p.Category == evidence.CategoryTraining {
+			in = job(gpu(withArgs("registry.example.com/team/my-" + name + ":v1.2.3")))
+		}
+		all["name "+name] = in
+	}
+	for _, flag := range p.Flags {
+		all["flag "+flag] = deployment(withArgs(custom, "--"+flag, "1"))
+	}
+	for _, label := range append(p.Labels[:len(p.Labels):len(p.Labels)], p.Name) {
+		all["label "+label] = labelledPod(deployment(withArgs(custom)), patterns.RuntimeLabels[0]+"="+label)
+	}
+	for _, prefix := range p.EnvPrefixes {
+		all["variable "+prefix] = deployment(withEnv(withArgs(custom), prefix+"X=1"))
+	}
+	return all
+}
+
+// TestNamesAreOfOneProduct holds that no two products claim the same word, flag or label.
+func TestNamesAreOfOneProduct(t *testing.T) {
+	claimed := map[string]string{}
+	for i := range patterns.Products {
+		p := &patterns.Products[i]
+		for _, list := range [][]string{prefixed("name", p.Names), prefixed("flag", p.Flags), prefixed("label", p.Labels), prefixed("package", p.Packages)} {
+			for _, claim := range list {
+				if other, ok := claimed[claim]; ok {
+					t.Errorf("%s is claimed by %s and %s", claim, other, p.Name)
+				}
+				claimed[claim] = p.Name
+			}
+		}
+		for _, image := range p.Images {
+			if _, err := path.Match(image, "x"); err != nil {
+				t.Errorf("%s is no pattern: %v", image, err)
+			}
+		}
+	}
+}
+
+func prefixed(kind string, names []string) []string {
+	all := make([]string, len(names))
+	for i, n := range names {
+		all[i] = kind + " " + n
+	}
+	return all
+}
+
+// TestEveryService holds that each key and address of each hosted API shows it, and that a
+// variable that merely resembles one does not.
+func TestEveryService(t *testing.T) {
+	for i := range patterns.Services {
+		s := &patterns.Services[i]
+		for _, key := range s.Keys {
+			report := PodWorkload(deployment(withEnv(withArgs(custom), key+"=x")))
+			NewWithT(t).Expect(names(report, evidence.TypeService)).To(Equal([]string{s.Name}), key)
+			report = PodWorkload(deployment(withEnv(withArgs(custom), "X"+key+"=x")))
+			NewWithT(t).Expect(names(report, evidence.TypeService)).NotTo(ContainElement(s.Name), "X%s", key)
+		}
+		for _, host := range s.Hosts {
+			report := PodWorkload(deployment(withEnv(withArgs(custom), "LLM_BASE_URL=https://"+strings.ReplaceAll(host, "*", "x")+"/v1")))
+			NewWithT(t).Expect(names(report, evidence.TypeService)).To(Equal([]string{s.Name}), host)
+		}
+	}
+}

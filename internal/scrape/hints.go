@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
+
+// recogniseHints looks for what suggests a product in a container where nothing shows one: a
+// flag that only one product has and the name that somebody gave to an image of their own. A
+// server's or training's name counts only beside an accelerator or a hub's token.
+func (c *container) recogniseHints(invocations []invocation) {
+	if len(c.products) > 0 {
+		return
+	}
+	for _, inv := range invocations {
+		for _, f := range inv.flags(false, nil) {
+			if p, ok := index.flags[f.name]; ok {
+				c.detect(p, strengthEnvironment, "", f.at...)
+				return
+			}
+		}
+	}
+	if c.borrows(invocations) || isInfrastructure(c.image) {
+		return
+	}
+	p := namedAfter(c.image)
+	// A framework of agents needs no accelerator.
+	if p == nil || (p.Category != evidence.CategoryAgent && !c.hasHubToken() && !c.accelerated) {
+		return
+	}
+	if p.Category != evidence.CategoryTraining || trains(invocations) || len(invocations) == 0 {
+		c.detect(p, strengthEnvironment, "", c.imageEvidence())
+	}
+}
+
+// borrows says whether a Job overrides the image's entrypoint with something that is not known,
+// or anything does with a program that does nothing, as what only fetches images to nodes does.
+func (c *container) borrows(invocations []invocation) bool {
+	return (c.isJob() || idles(invocations)) && len(invocations) > 0 && !invocations[0].entrypoint && len(c.products) == 0
+}
+
+// idle are programs that a container runs to stay there and do nothing.
+var idle = set([]string{"sleep", "pause", "tail", "true", "echo", "cat", ":", "ls", "exit", "while", "date", "trap", "wait"})
+
+func idles(invocations []invocation) bool {
+	for _, inv := range invocations {
+		if inv.entrypoint || !idle[path.Base(inv.words[0].text)] {
+			return false
+		}
+	}
+	return len(invocations) > 0
+}
+
+// namedAfter is the product after which the last part of the image's path is named, be it as a
+// whole or in one of its words.
+func namedAfter(img image) *product {
+	name := strings.ToLower(path.Base(img.path))
+	if p, ok := index.names[name]; ok {
+		return p
+	}
+	parts := words(name)
+	for i := range parts {
+		for n := min(3, len(parts)-i); n > 0; n-- {
+			if p, ok := index.names[strings.Join(parts[i:i+n], "-")]; ok {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// words are the words of a name such as docs_embedder-v2.
+func words(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || r == '/' || r == ' '
+	})
+}
+
+// speaksOf says whether one of the names has one of the words.
+func speaksOf(vocabulary map[string]bool, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(words(name), func(w string) bool { return vocabulary[w] })
+	})
+}
+
+// programNames are the names of the image and of the scripts and programs that run in it.
+func (c *container) programNames(invocations []invocation) []string {
+	names := []string{path.Base(c.image.path)}
+	for _, inv := range invocations {
+		for i, w := range inv.words {
+			if i == 0 || isScript(w.text) || inv.words[i-1].text == "-m" {
+				names = append(names, path.Base(clip(w.text, maxNameBytes)))
+			}
+		}
+	}
+	return names
+}
