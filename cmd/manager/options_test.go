@@ -4,12 +4,16 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/gomega"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 func parse(args ...string) (options, string, error) {
@@ -66,4 +70,18 @@ func TestWrongFlagsAreRefusedWithTheirName(t *testing.T) {
 func TestLeaderElectionNeedsTheNamespace(t *testing.T) {
 	_, err := parseOptions("manager", []string{"--leader-elect"}, func(string) string { return "" }, &bytes.Buffer{})
 	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("POD_NAMESPACE")))
+}
+
+// TestTheLogHasOneForm has client-go's lines written as all others.
+func TestTheLogHasOneForm(t *testing.T) {
+	g := NewWithT(t)
+	var lines []string
+	useLogger(funcr.NewJSON(func(line string) { lines = append(lines, line) }, funcr.Options{}))
+	klog.ErrorS(errors.New("forbidden"), "Failed to watch")
+	ctrl.Log.Info("Starting")
+	g.Expect(lines).To(HaveLen(2))
+	for _, line := range lines {
+		g.Expect(json.Valid([]byte(line))).To(BeTrue(), line)
+	}
+	g.Expect(lines[0]).To(And(ContainSubstring("Failed to watch"), ContainSubstring("forbidden"), ContainSubstring("client-go")))
 }

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -64,6 +65,13 @@ func newLogger(o options) (logr.Logger, func(string)) {
 	return zapr.NewLogger(zap.New(core)), setLevel
 }
 
+// useLogger has everything logged there, also what client-go tells by klog, such as a list or a
+// watch that fails: it would write lines of its own form in between.
+func useLogger(logger logr.Logger) {
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger.WithName("client-go"))
+}
+
 // configuredLogFormat is spec.logging.format of the configuration as it is now, and empty
 // where that does not say or cannot be read: a log is needed in any case.
 func configuredLogFormat(ctx context.Context, restConfig *rest.Config) string {
@@ -88,7 +96,7 @@ func run(ctx context.Context, o options) error {
 		o.logFormat = configuredLogFormat(ctx, restConfig)
 	}
 	logger, setLevel := newLogger(o)
-	ctrl.SetLogger(logger)
+	useLogger(logger)
 	if err != nil {
 		return fmt.Errorf("finding the API server (use --kubeconfig outside a cluster): %w", err)
 	}

@@ -117,8 +117,12 @@ func orDefault(retry time.Duration) time.Duration {
 }
 
 // lostRace says whether the write failed because the world had moved on meanwhile. What is
-// not found is an AIBOM that somebody deleted; see ensure for a kind that is not there.
+// not found is an AIBOM that somebody deleted; see ensure for a kind that is not there. One that
+// is not served, such as an owner's, is no race either: that may last.
 func lostRace(err error) bool {
+	if apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
+		return false
+	}
 	return apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
 		apierrors.HasStatusCause(err, "NamespaceTerminating")
 }

@@ -4,14 +4,18 @@ package controller
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
@@ -54,4 +58,30 @@ func TestStaleFollowsTheThresholdInForce(t *testing.T) {
 	g.Expect(attempt(3, "third")).To(BeTrue(), "three attempts failed, and three are enough now")
 	g.Expect(attempt(9, "third")).To(BeFalse(), "they are not any more, without another failure")
 	g.Expect(attempt(2, "third")).To(BeTrue(), "and are again")
+}
+
+// TestOnlyAWriteThatCameTooLateIsALostRace tells it from a kind that is not served: that may
+// last, so it has to be counted, logged and tried again with growing pauses.
+func TestOnlyAWriteThatCameTooLateIsALostRace(t *testing.T) {
+	aiboms := schema.GroupResource{Group: v1beta1.GroupVersion.Group, Resource: "aiboms"}
+	notServed := apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, "", "page not found", 0, true)
+	for name, c := range map[string]struct {
+		err  error
+		lost bool
+	}{
+		"none":                   {nil, false},
+		"another one":            {errors.New("etcd is away"), false},
+		"somebody wrote first":   {apierrors.NewConflict(aiboms, "a", errors.New("modified")), true},
+		"somebody created it":    {apierrors.NewAlreadyExists(aiboms, "a"), true},
+		"somebody deleted it":    {apierrors.NewNotFound(aiboms, "a"), true},
+		"the kind is not served": {notServed, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(lostRace(c.err)).To(Equal(c.lost))
+			if c.err != nil {
+				g.Expect(lostRace(fmt.Errorf("in other words: %w", c.err))).To(Equal(c.lost))
+			}
+		})
+	}
 }

@@ -107,7 +107,7 @@ func (u *Rollup) tell(ctx context.Context, at metav1.OwnerReference, reason stri
 		return
 	}
 	log.FromContext(ctx).Info("It cannot be known who owns the workload, so it is reported for itself; this is logged once for each kind of owner",
-		"apiVersion", at.APIVersion, "kind", at.Kind, "name", at.Name, "reason", reason)
+		"ownerAPIVersion", at.APIVersion, "ownerKind", at.Kind, "ownerName", at.Name, "reason", reason)
 }
 
 func (u *Rollup) first(gvk schema.GroupVersionKind) bool {

@@ -64,7 +64,7 @@ func (c *Closure) Below(ctx context.Context, top Top, judge Judge) (Descendants,
 		namespace: top.Object.GetNamespace(), hops: MaxHops - top.Hops,
 		seen: map[types.UID]bool{top.Object.GetUID(): true},
 	}
-	between := c.Between.in(ctx, s.namespace, top.Kind.Intermediates)
+	between := c.Between.in(ctx, s.namespace, top.Kind.Intermediates, judge)
 	s.between, s.found.Incomplete, s.found.Blind = between.byController, between.err, between.blind
 	next := []node{{gvk: top.Kind.GVK, name: top.Object.GetName(), uid: top.Object.GetUID()}}
 	for len(next) > 0 {

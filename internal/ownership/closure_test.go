@@ -5,12 +5,14 @@ package ownership
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	testingclock "k8s.io/utils/clock/testing"
 )
@@ -273,4 +275,37 @@ func TestAnIntermediateKindThatFailsKeepsItsLastKnownView(t *testing.T) {
 	g.Expect(found.Owned).To(ConsistOf("LeaderWorkerSet/group"), "what was known stands in")
 	g.Expect(found.Incomplete).To(MatchError(down), "and it is asked for again")
 	g.Expect(found.Blind).To(BeFalse())
+}
+
+// TestAnIntermediateKindThatIsNotServedKeepsItsLastKnownView tells a version that is not served
+// for a while from a kind that is gone or that the configuration has given up.
+func TestAnIntermediateKindThatIsNotServedKeepsItsLastKnownView(t *testing.T) {
+	notServedNow := apierrors.NewGenericServerResponse(http.StatusNotFound, "list", schema.GroupResource{}, "", "page not found", 0, true)
+	for name, cause := range map[string]error{"not served": notServedNow, "not in discovery": noMatch(lwsGVK)} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dcd := made(dcdGVK, "component", nil)
+			w := newWorld(dcd, made(lwsGVK, "group", dcd))
+			tracked := tracking(dcdGVK, lwsGVK)
+			closure := closureOf(w, tracked)
+			below := func(allows func(schema.GroupKind) bool) Descendants {
+				found, err := closure.Below(t.Context(), topOf(dcd), tracked.Judge(allows))
+				g.Expect(err).NotTo(HaveOccurred())
+				return found
+			}
+			g.Expect(below(all).Owned).To(ConsistOf("LeaderWorkerSet/group"))
+
+			w.failures["LeaderWorkerSet"] = cause
+			found := below(all)
+			g.Expect(found.Owned).To(ConsistOf("LeaderWorkerSet/group"), "what was known stands in")
+			g.Expect(found.Incomplete).To(MatchError(ContainSubstring("listing LeaderWorkerSet in namespace ml")))
+
+			found = below(func(gk schema.GroupKind) bool { return gk != lwsGVK.GroupKind() })
+			g.Expect(found.Owned).To(BeEmpty(), "what hangs below a kind that is not allowed is reported for itself")
+			g.Expect(found.Incomplete).NotTo(HaveOccurred())
+
+			tracked.Remove(catalogued(lwsGVK))
+			g.Expect(below(all).Owned).To(BeEmpty(), "and so it is below one that is gone")
+		})
+	}
 }

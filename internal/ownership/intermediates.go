@@ -61,8 +61,9 @@ type listing struct {
 }
 
 // in lists the objects of some kinds in a namespace. A kind that fails keeps its last known
-// view: its outage must not take away what is known of the workloads above it.
-func (i *Intermediates) in(ctx context.Context, namespace string, some []schema.GroupVersionKind) listing {
+// view: its outage must not take away what is known of the workloads above it. So does a tracked
+// kind that is not served, for its CRD is there.
+func (i *Intermediates) in(ctx context.Context, namespace string, some []schema.GroupVersionKind, judge Judge) listing {
 	all := listing{byController: map[types.UID][]child{}}
 	for _, gvk := range some {
 		if !i.present(gvk) {
@@ -72,7 +73,7 @@ func (i *Intermediates) in(ctx context.Context, namespace string, some []schema.
 		switch {
 		case err == nil:
 			i.learn(namespace, gvk, found)
-		case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
+		case judge(gvk.GroupKind()) != Tracked && (meta.IsNoMatchError(err) || apierrors.IsNotFound(err)):
 			i.remember(gvk)
 		case apierrors.IsForbidden(err):
 			i.tell(ctx, gvk, err)

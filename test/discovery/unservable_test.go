@@ -78,6 +78,28 @@ var _ = Describe("A version that is read and no longer served", Label(label, "A7
 		m.ExpectHealthy(ctx, graph)
 		Eventually(s.AIBOMs(ctx)).Should(BeEmpty(), "what was put off is done")
 	})
+
+	It("is none that a controller which starts meanwhile tells of, and its AIBOMs stay", Label("A2-row-1", "A2-row-2"), func(ctx context.Context) {
+		s := newScene(ctx)
+		install(ctx, graph)
+		earlier := system.Start(ctx)
+		s.Put(ctx, graph, "llm")
+		s.Documented(ctx, graph.Name(), "llm")
+		serve(ctx, graph, false)
+		earlier.ExpectUnhealthy(ctx, graph, watched.Slack, "does not serve the version v1beta1")
+		Expect(earlier.Stop()).To(Succeed())
+		since := mark()
+
+		m := system.Start(ctx)
+		s.Deployed(ctx, "meanwhile")
+		Consistently(m.Entries(ctx)).Should(BeEmpty(), "it never saw the kind servable")
+		system.ExpectNotDegraded(ctx)
+		serve(ctx, graph, true)
+		m.ExpectHealthy(ctx, graph)
+		m.ExpectHistory(ctx, graph, started)
+		Expect(deletions(since, s)).To(BeEmpty(), "nothing was deleted")
+		Expect(s.AIBOMs(ctx)()).To(ConsistOf("dynamographdeployment-llm", "deployment-meanwhile"))
+	})
 })
 
 var _ = Describe("A CRD of the right name that is not what was compiled in", Label(label, "A7"), func() {

@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -72,6 +73,18 @@ func oneFanOut(since harness.Mark) {
 		Eventually(fanOuts(since, resource)).Should(HaveLen(1), "%s are listed, in pages", resource)
 	}
 	Consistently(fanOuts(since, "statefulsets")).Should(HaveLen(1), "one fan-out is enough")
+}
+
+// serve has the API server serve a kind in the version that is read, or not any more.
+func serve(ctx context.Context, k kinds.Kind, served bool) {
+	GinkgoHelper()
+	Expect(plane.PatchCRD(ctx, k.CRD(), func(crd *apiextensionsv1.CustomResourceDefinition) {
+		for i := range crd.Spec.Versions {
+			if crd.Spec.Versions[i].Name == k.GVK.Version {
+				crd.Spec.Versions[i].Served = served
+			}
+		}
+	})).To(Succeed())
 }
 
 var _ = Describe("What the allowlist tracks", Label(label, "design-006"), func() {
@@ -189,5 +202,38 @@ var _ = Describe("What is tracked follows the presence of the CRD", Label(label)
 		Eventually(healthy(ctx, workerSet)).Should(Equal(1.0), "it is over")
 		s.says(ctx, "leaderworkerset-llm", report{owned: []string{"StatefulSet/late", "StatefulSet/llm", "StatefulSet/llm-0"}})
 		Expect(made()).To(BeEmpty(), "no AIBOM came or went meanwhile")
+	})
+
+	It("and not the version that it serves: one that is not served for a while takes nothing from the workload above", func(ctx context.Context) {
+		s := newScene(ctx)
+		top := s.put(ctx, graph, "llm")
+		middle := s.put(ctx, component, "decode", ownedBy(top))
+		deployment := s.deploy(ctx, "decode", template("decode"), ownedBy(middle))
+		runs(ctx, s.podOf(ctx, s.replicaSetOf(ctx, deployment)), digest("5"))
+		all := report{owned: []string{"Deployment/decode", "DynamoComponentDeployment/decode"}, digests: []string{digest("5")}}
+		s.says(ctx, "dynamographdeployment-llm", all)
+		s.only(ctx, "dynamographdeployment-llm")
+		unresolved := counted(ctx, "Deployment", "rollup_unresolved")
+
+		serve(ctx, component, false)
+		DeferCleanup(func(ctx context.Context) { serve(ctx, component, true) })
+		Eventually(healthy(ctx, component)).Should(BeZero(), "the kind cannot be read")
+		graphs, deployments := counted(ctx, graph.Name(), "failed"), counted(ctx, "Deployment", "failed")
+		change(ctx, top, func(u *unstructured.Unstructured) {
+			Expect(unstructured.SetNestedField(u.Object, "sglang", "spec", "backendFramework")).To(Succeed())
+		})
+		s.deploy(ctx, "late", template("late"), ownedBy(middle))
+		Eventually(outcomes(ctx, graph.Name(), "failed")).Should(BeNumerically(">", graphs+1), "the graph is tried again and again")
+		Eventually(outcomes(ctx, "Deployment", "failed")).Should(BeNumerically(">", deployments+3), "and so is the Deployment, and it is counted")
+		// What was known of the component stands in for it.
+		all.owned = []string{"Deployment/decode", "Deployment/late", "DynamoComponentDeployment/decode"}
+		s.says(ctx, "dynamographdeployment-llm", all)
+		s.only(ctx, "dynamographdeployment-llm")
+
+		serve(ctx, component, true)
+		Eventually(healthy(ctx, component)).Should(Equal(1.0), "it can be read again")
+		s.says(ctx, "dynamographdeployment-llm", all)
+		s.only(ctx, "dynamographdeployment-llm")
+		Expect(counted(ctx, "Deployment", "rollup_unresolved")).To(Equal(unresolved), "nothing was taken for unresolved")
 	})
 })
