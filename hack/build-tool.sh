@@ -23,11 +23,11 @@ name=${3:-$(basename "$package")}
 shift $(($# < 3 ? $# : 3))
 
 # The tool runs on this machine, whatever the caller builds for and with.
-GOOS=$(go env GOHOSTOS) GOARCH=$(go env GOHOSTARCH)
-export GOOS GOARCH GOWORK=off CGO_ENABLED=0
-
+export GOWORK=off CGO_ENABLED=0
 cd "$hack/$module"
-key=$({ cat go.mod go.sum; go env GOVERSION GOOS GOARCH; printf '%s\n' "$package" "$@"; } | git hash-object --stdin | cut -c1-16)
+{ read -r GOOS; read -r GOARCH; read -r goversion; } < <(go env GOHOSTOS GOHOSTARCH GOVERSION)
+export GOOS GOARCH
+key=$({ cat go.mod go.sum; printf '%s\n' "$goversion" "$GOOS" "$GOARCH"; printf '%s\n' "$package" "$@"; } | git hash-object --stdin | cut -c1-16)
 dir="${XDG_CACHE_HOME:-$HOME/.cache}/k8s-aibom/tools/$module-$key"
 if [ -x "$dir/$name" ]; then
   printf '%s\n' "$dir/$name"

@@ -8,13 +8,14 @@
 #   olm, catalog     OLM's two operators; crds/ holds their CRDs
 #   opm              makes and serves catalogs
 #   helm             installs charts
+#   monitoring/      the Prometheus operator's CRDs for alerts and monitors
 set -euo pipefail
 
 hack=$(cd "$(dirname "$0")" && pwd)
 started=$SECONDS
 say() { printf 'olm: %s\n' "$*" >&2; }
 
-key=$(cat "$0" "$hack"/{kubernetes,kwok,olm,helm}/go.{mod,sum} | git hash-object --stdin | cut -c1-16)
+key=$(cat "$0" "$hack"/{kubernetes,kwok,olm,helm,prometheus-operator}/go.{mod,sum} | git hash-object --stdin | cut -c1-16)
 bin="${XDG_CACHE_HOME:-$HOME/.cache}/k8s-aibom/olm-$key"
 mkdir -p "$bin"
 
@@ -51,6 +52,13 @@ if [ ! -d "$bin/crds" ]; then
   cp "$crds"/*.yaml "$bin/crds.$$/"
   chmod -R u+w "$bin/crds.$$"
   mv -T "$bin/crds.$$" "$bin/crds" 2>/dev/null || rm -rf "$bin/crds.$$"
+fi
+if [ ! -d "$bin/monitoring" ]; then
+  crds=$(source_of prometheus-operator github.com/prometheus-operator/prometheus-operator)/example/prometheus-operator-crd
+  mkdir -p "$bin/monitoring.$$"
+  cp "$crds"/monitoring.coreos.com_{prometheusrules,servicemonitors}.yaml "$bin/monitoring.$$/"
+  chmod -R u+w "$bin/monitoring.$$"
+  mv -T "$bin/monitoring.$$" "$bin/monitoring" 2>/dev/null || rm -rf "$bin/monitoring.$$"
 fi
 say "ready after $((SECONDS - started))s: $bin"
 printf '%s\n' "$bin"
