@@ -79,7 +79,7 @@ func (r *WorkloadReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	select {
 	case <-r.Settings.Loaded():
 	case <-ctx.Done():
-		return ctrl.Result{}, ctx.Err()
+		return ctrl.Result{}, nil
 	}
 	workload := r.NewObject()
 	err := r.Workloads.Get(ctx, req.NamespacedName, workload)
@@ -95,6 +95,9 @@ func (r *WorkloadReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	}
 
 	ended, err := r.reconcile(ctx, workload, r.Settings.Load())
+	if cutShort(ctx, err) {
+		return ctrl.Result{}, nil // whoever watches the kind next looks again
+	}
 	if lostRace(err) {
 		log.FromContext(ctx).V(1).Info("Somebody else wrote first, looking again", "cause", err.Error())
 		return ctrl.Result{RequeueAfter: orDefault(r.Retry)}, nil
@@ -115,6 +118,9 @@ func orDefault(retry time.Duration) time.Duration {
 	}
 	return DefaultRetry
 }
+
+// cutShort says whether the look failed because the kind's watch ends.
+func cutShort(ctx context.Context, err error) bool { return err != nil && ctx.Err() != nil }
 
 // lostRace says whether the write failed because the world had moved on meanwhile. What is
 // not found is an AIBOM that somebody deleted; see ensure for a kind that is not there. One that

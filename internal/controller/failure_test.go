@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -19,10 +21,13 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 	"github.com/k8s-aibom/k8s-aibom/internal/settings"
 )
 
@@ -84,4 +89,35 @@ func TestOnlyAWriteThatCameTooLateIsALostRace(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestALookThatTheEndOfTheWatchCutsShortIsNoFailure stops the watch in the middle of a look, as
+// the removal of a CRD does.
+func TestALookThatTheEndOfTheWatchCutsShortIsNoFailure(t *testing.T) {
+	g := NewWithT(t)
+	scheme := runtime.NewScheme()
+	g.Expect(appsv1.AddToScheme(scheme)).To(Succeed())
+	workload := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "llm"}}
+	ctx, stop := context.WithCancel(t.Context())
+	store := settings.NewStore()
+	store.Apply(settings.Absent())
+	kind, known := kinds.For(schema.GroupKind{Group: "apps", Kind: "Deployment"})
+	g.Expect(known).To(BeTrue())
+	r := &WorkloadReconciler{
+		Kind: kind, Settings: store, NewObject: func() client.Object { return &appsv1.Deployment{} },
+		Workloads: fake.NewClientBuilder().WithScheme(scheme).WithObjects(workload).Build(),
+		Client: fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, _ client.WithWatch, _ client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+				stop()
+				return ctx.Err()
+			},
+		}).Build(),
+	}
+	failed := outcomes.WithLabelValues(kind.GVK.Kind, string(outcomeFailed))
+	before := testutil.ToFloat64(failed)
+	result, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(workload)})
+	g.Expect(ctx.Err()).To(HaveOccurred(), "the look was cut short")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(result).To(BeZero())
+	g.Expect(testutil.ToFloat64(failed)).To(Equal(before))
 }
