@@ -7,11 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
 	"github.com/k8s-aibom/k8s-aibom/test/install/cluster"
@@ -57,7 +60,7 @@ var _ = Describe("The Helm chart", func() {
 		By("upgrading as documented: the CRDs first")
 		crds := helm(ctx, "show", "crds", chart())
 		kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-f", writeFile("crds.yaml", crds))
-		helm(ctx, "upgrade", release, chart(), "-n", cluster.Namespace, "--wait", "--timeout=90s", "--reuse-values")
+		helm(ctx, "upgrade", release, chart(), "-n", cluster.Namespace, "--wait", "--timeout=90s", "--reset-then-reuse-values")
 		Expect(helm(ctx, "list", "-n", cluster.Namespace)).To(ContainSubstring("k8s-aibom-1.7.0"))
 		available(ctx)
 		Expect(manager.Stop()).To(Succeed())
@@ -143,6 +146,23 @@ var _ = Describe("The Helm chart", func() {
 		Expect(rendered).To(ContainSubstring("image: ghcr.io/k8s-aibom/k8s-aibom:v1.7.0"))
 		Expect(rendered).NotTo(Or(ContainSubstring("strict-config"), ContainSubstring("kind: AIBOMControllerConfig"), ContainSubstring("secrets"),
 			ContainSubstring("PodDisruptionBudget"), ContainSubstring("NetworkPolicy"), ContainSubstring("monitoring.coreos.com")))
+	})
+
+	It("allows no traffic that it does not name", func(ctx context.Context) {
+		rendered := helm(ctx, "template", release, chart(), "--set", "networkPolicy.enabled=true,networkPolicy.egressPorts=null", "--show-only", "templates/networkpolicy.yaml")
+		policy := networkingv1.NetworkPolicy{}
+		Expect(yaml.UnmarshalStrict([]byte(rendered), &policy)).To(Succeed())
+		Expect(policy.Spec.Egress).To(HaveLen(1), "names are resolved, and nothing else")
+		Expect(policy.Spec.Egress[0].Ports).NotTo(BeEmpty(), "a rule without ports would allow everything")
+	})
+
+	It("keeps names short enough for a release of any name", func(ctx context.Context) {
+		rendered := helm(ctx, "template", "a.release-with-a-name-that-is-as-long-as-helm-allows", chart())
+		names := regexp.MustCompile(`(?m)^  name: (\S+)$`).FindAllStringSubmatch(rendered, -1)
+		Expect(names).NotTo(BeEmpty())
+		for _, name := range names {
+			Expect(validation.IsDNS1035Label(name[1])).To(BeEmpty(), name[1])
+		}
 	})
 
 	DescribeTable("refuses values that are wrong", func(ctx context.Context, set, complaint string) {

@@ -1,6 +1,7 @@
-{{/* The beginning of every name. */}}
+{{/* The beginning of every name. The longest one, of a Service, has 35 characters more, and a
+Service's name at most 63 and no dots. */}}
 {{- define "k8s-aibom.fullname" -}}
-{{- default .Release.Name .Values.fullnameOverride | trunc 30 | trimSuffix "-" -}}
+{{- default .Release.Name .Values.fullnameOverride | replace "." "-" | trunc 28 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "k8s-aibom.account" -}}
