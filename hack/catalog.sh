@@ -14,6 +14,8 @@ cd "$(dirname "$0")/.."
 catalog="$out/configs/k8s-aibom"
 rm -rf "$out/configs"
 mkdir -p "$catalog"
+raw=$(mktemp -d)
+trap 'rm -rf "$raw"' EXIT
 {
   cat <<END
 schema: olm.package
@@ -34,7 +36,11 @@ entries:
   skipRange: '>=1.0.0 <$version'
 END
   done
-  # What the image holds is known here, so that nothing has to be pulled.
-  "$opm" render bundle --migrate-level bundle-object-to-csv-metadata -o yaml | sed "s#^image: \"\"#image: $image#"
-} >"$catalog/catalog.yaml"
+  # What the image holds is known here, so that nothing has to be pulled. Who mirrors the
+  # catalog needs the bundle as well.
+  "$opm" render bundle -o yaml | sed -e "s#^image: \"\"#image: $image#" \
+    -e "s#^relatedImages:#&\n- image: $image\n  name: \"\"#"
+} >"$raw/catalog.yaml"
+# Only what a catalog shows stays of a bundle that has an image.
+"$opm" render "$raw" --migrate-level bundle-object-to-csv-metadata -o yaml >"$catalog/catalog.yaml"
 "$opm" validate "$out/configs"
