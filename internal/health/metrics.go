@@ -6,8 +6,9 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // Metrics is the outlet for Prometheus.
 type Metrics struct {
-	healthy *prometheus.GaugeVec
-	errors  *prometheus.CounterVec
+	healthy  *prometheus.GaugeVec
+	disabled *prometheus.GaugeVec
+	errors   *prometheus.CounterVec
 	// failures are the counts that the counter holds already.
 	failures map[string]int
 }
@@ -19,13 +20,17 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 			Name: "aibom_watch_healthy",
 			Help: "1 while the watch of a third-party kind is healthy, 0 while it is starting, unhealthy or disabled.",
 		}, []string{"kind"}),
+		disabled: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "aibom_watch_disabled",
+			Help: "1 while a third-party kind is not watched on purpose, else 0.",
+		}, []string{"kind"}),
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "aibom_watch_errors_total",
 			Help: "Failures of the watch of a third-party kind: of its sync, its list and watch requests and its probes.",
 		}, []string{"kind"}),
 		failures: map[string]int{},
 	}
-	for _, c := range []prometheus.Collector{m.healthy, m.errors} {
+	for _, c := range []prometheus.Collector{m.healthy, m.disabled, m.errors} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
 		}
@@ -33,13 +38,10 @@ func NewMetrics(registry prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// Changed sets the gauge and counts new failures.
+// Changed sets the gauges and counts new failures.
 func (m *Metrics) Changed(s Status) {
-	value := 0.0
-	if s.Phase == PhaseHealthy {
-		value = 1
-	}
-	m.healthy.WithLabelValues(s.Kind).Set(value)
+	m.healthy.WithLabelValues(s.Kind).Set(oneIf(s.Phase == PhaseHealthy))
+	m.disabled.WithLabelValues(s.Kind).Set(oneIf(s.Phase == PhaseDisabled))
 	if more := s.ConsecutiveFailures - m.failures[s.Kind]; more > 0 {
 		m.errors.WithLabelValues(s.Kind).Add(float64(more))
 	} else {
@@ -48,11 +50,19 @@ func (m *Metrics) Changed(s Status) {
 	m.failures[s.Kind] = s.ConsecutiveFailures
 }
 
-// Removed drops the gauge; the counter goes on.
+func oneIf(condition bool) float64 {
+	if condition {
+		return 1
+	}
+	return 0
+}
+
+// Removed drops the gauges; the counter goes on.
 func (m *Metrics) Removed(kind string) {
 	m.healthy.DeleteLabelValues(kind)
+	m.disabled.DeleteLabelValues(kind)
 	delete(m.failures, kind)
 }
 
-// Transitioned does nothing: the gauge has it all.
+// Transitioned does nothing: the gauges have it all.
 func (m *Metrics) Transitioned(Transition) {}

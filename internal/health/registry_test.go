@@ -225,8 +225,14 @@ func TestMetricsFollowTheStatus(t *testing.T) {
 	r.Clear(kind, SourceProbe)
 	r.Fail(kind, SourceProbe, errDown)
 	g.Expect(failures()).To(Equal(4.0), "the counter goes on after a recovery")
+	disabled := func() float64 { return testutil.ToFloat64(m.disabled.WithLabelValues(kind)) }
+	g.Expect(disabled()).To(BeZero(), "what fails is not disabled")
+	r.MarkDisabled(kind, ReasonConfig)
+	g.Expect(healthy()).To(BeZero())
+	g.Expect(disabled()).To(Equal(1.0), "an alert can leave it out")
 	r.Remove(kind)
 	g.Expect(testutil.CollectAndCount(m.healthy)).To(BeZero())
+	g.Expect(testutil.CollectAndCount(m.disabled)).To(BeZero())
 }
 
 func TestConditionWakesOnlyForWhatItSays(t *testing.T) {
