@@ -36,7 +36,10 @@ tolerations: [{operator: Exists}]
 `
 
 // monitored turns on what needs the CRDs of the Prometheus operator.
-const monitored = "monitoring: {serviceMonitor: {enabled: true, interval: 30s, labels: {a: b}}, prometheusRule: {enabled: true}}\n"
+const (
+	monitored = "monitoring: {serviceMonitor: {enabled: true, interval: 30s, labels: {a: b}}, prometheusRule: {enabled: true}}\n"
+	withToken = "monitoring: {serviceMonitor: {enabled: true, authorization: {credentials: {name: prometheus, key: token}}}}\n"
+)
 
 var _ = Describe("The Helm chart", func() {
 	chart := func() string { return path("charts", "k8s-aibom") }
@@ -103,7 +106,7 @@ var _ = Describe("The Helm chart", func() {
 		DeferCleanup(func(ctx context.Context) { kubectl(ctx, "delete", "-f", c.Tool("monitoring")) })
 		kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s", "-f", c.Tool("monitoring"))
 		schemas := writeSchemas(ctx)
-		for name, values := range map[string]string{"defaults": "{}", "everything": everything, "monitored": monitored} {
+		for name, values := range map[string]string{"defaults": "{}", "everything": everything, "monitored": monitored, "with-token": withToken} {
 			By(name)
 			rendered := writeFile(name+".yaml", helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "-f", writeFile("values.yaml", values)))
 			kubeconform(ctx, schemas, rendered)
