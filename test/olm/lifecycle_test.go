@@ -4,8 +4,10 @@ package olm_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -13,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
@@ -94,6 +97,39 @@ var _ = Describe("OLM", func() {
 		Expect(configUID(ctx)).To(Equal(uid), "the configuration is kept")
 		Expect(manager.Stop()).To(Succeed())
 		uninstall(ctx, kept, uid)
+	})
+})
+
+var _ = Describe("The catalog of a release", func() {
+	It("has the bundle's image in both channels, in the place of any older version", func(ctx context.Context) {
+		const image = "example.com/bundle@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+		folder := GinkgoT().TempDir()
+		_, err := cluster.Run(ctx, nil, filepath.Join(c.Root, "hack", "catalog.sh"), c.Tool("opm"), folder, "1.7.0", image)
+		Expect(err).NotTo(HaveOccurred(), "opm finds it valid")
+		content, err := os.ReadFile(filepath.Join(folder, "configs", packageName, "catalog.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		channels := map[string]any{}
+		for _, document := range strings.Split(string(content), "\n---\n") {
+			blob := struct {
+				Schema, Name, Image string
+				Entries             []any
+				Properties          []struct{ Type string }
+				RelatedImages       []struct{ Image string }
+			}{}
+			Expect(yaml.Unmarshal([]byte(document), &blob)).To(Succeed())
+			switch blob.Schema {
+			case "olm.channel":
+				channels[blob.Name] = blob.Entries
+			case "olm.bundle":
+				Expect(blob.Name).To(Equal(csvName("1.7.0")))
+				Expect(blob.Image).To(Equal(image))
+				Expect(blob.RelatedImages).To(ContainElement(HaveField("Image", image)), "who mirrors the catalog has the bundle")
+				Expect(blob.RelatedImages).To(HaveLen(2), "and the manager")
+				Expect(blob.Properties).NotTo(ContainElement(HaveField("Type", "olm.bundle.object")), "what the image has is not repeated")
+			}
+		}
+		entry := map[string]any{"name": csvName("1.7.0"), "skipRange": ">=1.0.0 <1.7.0"}
+		Expect(channels).To(Equal(map[string]any{"stable": []any{entry}, "candidate": []any{entry}}))
 	})
 })
 
