@@ -123,6 +123,9 @@ var _ = Describe("The Helm chart", func() {
 			kubeconform(ctx, schemas, file)
 		}
 
+		By("the samples, which are the bundle's examples")
+		kubectl(ctx, "apply", "--server-side", "--dry-run=server", "-k", path("config", "samples"))
+
 		By("showing that the schemas refuse something")
 		wrong := strings.Replace(kubectl(ctx, "kustomize", path("config", "default")), "  replicas: 1\n", "  replicaz: 1\n", 1)
 		out, err := conform(ctx, schemas, writeFile("wrong.yaml", wrong))
