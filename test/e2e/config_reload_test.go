@@ -60,8 +60,8 @@ var _ = Describe("What is recognised follows the configuration without a restart
 		}}, func(p *corev1.PodSpec) {
 			p.Containers[0].Image = "registry.example.com/ml-platform/llm-server:v1.2.0"
 		}, BeNil(), HaveField("Status.Summary.Runtime.Name", "team-server")),
-		Entry("modelEnvVarNames", v1beta1.DiscoverySpec{ModelEnvVarNames: []string{"TEAM_CHECKPOINT"}}, func(p *corev1.PodSpec) {
-			p.Containers[0].Env = []corev1.EnvVar{{Name: "TEAM_CHECKPOINT", Value: qwen}}
+		Entry("modelEnvVarNames", v1beta1.DiscoverySpec{ModelEnvVarNames: []string{"TEAM_WEIGHTS"}}, func(p *corev1.PodSpec) {
+			p.Containers[0].Env = []corev1.EnvVar{{Name: "TEAM_WEIGHTS", Value: qwen}}
 		}, And(Not(BeNil()), haveModels()), haveModels(qwen)),
 		Entry("modelArgFlags", v1beta1.DiscoverySpec{ModelArgFlags: []string{"--team-checkpoint"}}, func(p *corev1.PodSpec) {
 			p.Containers[0].Args = []string{"--team-checkpoint=" + qwen}
