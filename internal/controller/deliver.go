@@ -53,6 +53,7 @@ func deliver(ctx context.Context, config *settings.Snapshot, d sink.Delivery) de
 	var failures []string
 	for _, s := range config.Sinks {
 		url, err := s.Deliver(ctx, d)
+		noteDelivery(s.Name(), err)
 		if err != nil {
 			failures = append(failures, err.Error())
 			var failure *sink.DeliveryError

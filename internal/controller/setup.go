@@ -54,6 +54,7 @@ func SetupWorkloads(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	if err := ownership.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
+	o.Settings.Subscribe(forgetSinks)
 	events := &RollupReconciler{Rollup: o.Rollup, Namespaces: mgr.GetClient(), Settings: o.Settings}
 	if err := events.SetupWithManager(mgr); err != nil {
 		return fmt.Errorf("setting up the controller of the roll-up: %w", err)

@@ -228,8 +228,10 @@ func skipFlags(words []word, valueFlags []string) []word {
 		if flag == "--" {
 			break
 		}
-		if slices.Contains(valueFlags, flag) && len(words) > 0 {
-			words = words[1:]
+		for _, f := range valueFlags {
+			if f == flag && len(words) > 0 {
+				words = words[1:]
+			}
 		}
 	}
 	return words

@@ -43,6 +43,8 @@ func TestShellScript(t *testing.T) {
 
 func TestUnwrap(t *testing.T) {
 	for line, want := range map[string]string{
+		"mpirun|-np|2|--allow-run-as-root|-bind-to|none|-mca|pml|ob1|-x|A=b|python|train.py": "python|train.py",
+		"mpirun|-n|16|--hostfile|/h|trtllm-llmapi-launch|trtllm-serve|serve|org/m":           "trtllm-serve|serve|org/m",
 		"vllm|serve":                         "vllm|serve",
 		"exec|vllm":                          "vllm",
 		"/usr/bin/env|-u|X|A=b|C=d|vllm":     "vllm",

@@ -38,6 +38,8 @@ type container struct {
 	evident bool
 	// fetching is true where all that the container does is to fetch models.
 	fetching bool
+	// ruled is the runtime that a rule of the cluster's says the image is.
+	ruled string
 	// accelerated is true where the container requests an accelerator.
 	accelerated bool
 	// besideModels is true where a program runs in a folder of models.
@@ -58,6 +60,7 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 		out.recogniseImage(started)
 		out.recogniseEnvironment()
 		out.recogniseHints(started)
+		out.rankRuntimes()
 		out.recogniseServices(invocations)
 	}
 	out.server = serverModule(started)
@@ -111,7 +114,10 @@ func (c *container) support(name, version string, at []evidence.Evidence) {
 func (c *container) recogniseCommands(invocations []invocation) {
 	for _, inv := range invocations {
 		for _, s := range inv.starts {
-			if !s.program.Download {
+			if s.product.General > 0 && infers(inv) {
+				c.evident = c.evident || c.accelerated
+				c.signals = append(c.signals, signal{evidence.CategoryInference, strengthCommand})
+			} else if !s.program.Download {
 				c.detect(s.product, strengthCommand, "", inv.words[0].evidence...)
 			}
 		}
@@ -138,6 +144,7 @@ func (c *container) recogniseImage(invocations []invocation) {
 				p = &product{Name: r.Runtime, Category: evidence.CategoryInference, Type: evidence.TypeRuntime}
 			}
 			c.detect(p, strengthImage, version, c.imageEvidence())
+			c.ruled = p.Name
 			return
 		}
 	}

@@ -25,7 +25,7 @@ func (c *container) recogniseHints(invocations []invocation) {
 			}
 		}
 	}
-	if c.borrows(invocations) || isInfrastructure(c.image) {
+	if c.borrows(invocations) || isInfrastructure(c.image) || (!c.accelerated && c.benchmarks(invocations)) {
 		return
 	}
 	p := namedAfter(c.image)

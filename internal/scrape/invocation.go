@@ -33,7 +33,8 @@ type start struct {
 // maxGlobalFlags is how many words a download program may take before its subcommand.
 const maxGlobalFlags = 8
 
-// startsOf recognises a program by its name and a Python module by -m.
+// startsOf recognises a program by its name and a Python module by -m, or by --module, as
+// launchers have it.
 func startsOf(words []word) []start {
 	var all []start
 	add := func(candidates []start, at int) {
@@ -55,7 +56,7 @@ func startsOf(words []word) []start {
 		}
 	}
 	for i := 0; i+1 < len(words); i++ {
-		if words[i].text != "-m" {
+		if words[i].text != "-m" && (words[i].text != "--module" || len(all) == 0) {
 			continue
 		}
 		for module := clip(words[i+1].text, maxNameBytes); module != ""; {

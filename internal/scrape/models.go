@@ -210,6 +210,9 @@ func hubOf(name string) evidence.Origin {
 	return evidence.OriginUnknown
 }
 
+// pairKeys are the keys of a model in arguments such as model_name=x,dtype=y.
+var pairKeys = []string{"model_name", "pretrained", "model"}
+
 // readPositional reads the model that a known launcher takes as its first argument, and says
 // whether the invocation only fetches it.
 func (c *container) readPositional(inv invocation, hub evidence.Origin) (download bool) {
@@ -220,6 +223,10 @@ func (c *container) readPositional(inv invocation, hub evidence.Origin) (downloa
 		case "model":
 			if w, ok := positional(args); ok {
 				c.addModel(model{value: w, role: evidence.RoleServed, hub: hub})
+			}
+		case "pairs":
+			for _, w := range args {
+				c.readPairs(w, pairKeys)
 			}
 		case "source", "address":
 			if w, ok := artefact(args, s.program.Positional == "address"); ok {

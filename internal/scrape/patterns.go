@@ -58,6 +58,10 @@ type product struct {
 	// Named says that the product's served name names the model: a local path that ends in it
 	// is only where the model lies.
 	Named bool `json:"named,omitempty"`
+	// General is 2 for what starts others or is what they are built on, 1 for a library that
+	// others use, and 0 for the rest: beside a less general one of its category in the same
+	// container a product is not what the container is there for.
+	General int `json:"general,omitempty"`
 	// TagModels are images of which each tag is made for the one model that it names.
 	TagModels []string `json:"tagModels,omitempty"`
 	// Entrypoint holds the words between the image's own entrypoint and a model that its
@@ -90,7 +94,7 @@ type program struct {
 	// Module is a Python module run with -m, or a parent of it.
 	Module string `json:"module,omitempty"`
 	// Positional says what is read from the arguments that are no flags: model, the first of
-	// them; source, an address that is copied from; address, one that is downloaded; or nothing.
+	// them; pairs, those of lists such as model_name=x,dtype=y; source, an address that is copied from; address, one that is downloaded; or nothing.
 	Positional string `json:"positional,omitempty"`
 	// Download says that the program fetches a model instead of running it.
 	Download bool `json:"download,omitempty"`
@@ -173,6 +177,10 @@ type table struct {
 	CredentialEndings []string `json:"credentialEndings"`
 	// ServingScripts are beginnings of words in the names of scripts that run a model.
 	ServingScripts []string `json:"servingScripts"`
+	// InferenceCalls are functions that Python code calls to use a model, TrainingCalls those
+	// that it calls to train one, whatever else it calls.
+	InferenceCalls []string `json:"inferenceCalls"`
+	TrainingCalls  []string `json:"trainingCalls"`
 	// TrainingScripts are beginnings of words in the names of scripts and modules that train.
 	TrainingScripts []string `json:"trainingScripts"`
 	// Endpoints are environment variables that hold the address of a model server.
@@ -192,6 +200,8 @@ type table struct {
 	// ConversionNames are words in the names of programs that make one model out of another, or
 	// move it: what they name they do not serve.
 	ConversionNames []string `json:"conversionNames"`
+	// BenchmarkNames are words in the names of programs that measure a server.
+	BenchmarkNames []string `json:"benchmarkNames"`
 	// FrontEnds are words in the names of images and programs that show a chat to people. They
 	// count only beside the address of a model server.
 	FrontEnds []string `json:"frontEnds"`
@@ -248,6 +258,7 @@ type lookup struct {
 	products, packages                                           map[string]*product
 	names, flags, labels                                         map[string]*product
 	conversionNames, ownServers, frontEnds, retrievalNames       map[string]bool
+	benchmarkNames                                               map[string]bool
 	pythonRules                                                  map[string][]pythonRule
 	execs, modules                                               map[string][]start
 	execGlobs                                                    []start
@@ -266,7 +277,8 @@ func newLookup(t *table) *lookup {
 		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},
 		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
-		ownServers: set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
+		benchmarkNames: set(t.BenchmarkNames),
+		ownServers:     set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
 		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
 	}

@@ -162,6 +162,8 @@ var recognitions = []recognition{
 	byBaseImage("axolotl", "axolotlai/axolotl:0.12.2", "0.12.2", "python", "my_finetune.py"),
 	byBaseImage("axolotl", "axolotlai/axolotl:0.12.2", "0.12.2", "bash", "run-training.sh"),
 	byBaseImage("pytorch", "pytorch/pytorch:2.8.0", "2.8.0", "python", "-m", "team.llm.pretrain"),
+	byBaseImage("pytorch", "us-docker.pkg.dev/deeplearning-platform-release/gcr.io/pytorch-xla.2-3.py310", "", "python3", "test_train_mp_imagenet.py"),
+	byBaseImage("tensorflow", "us-docker.pkg.dev/deeplearning-platform-release/gcr.io/tf2-gpu.2-15.py310", "", "python3", "train.py"),
 	byBaseImage("pytorch", "pytorch/pytorch:2.8.0", "2.8.0", "python", "Llama-SFT.py"),
 	byImage("lm-evaluation-harness", evaluation, "eleutherai/lm-eval:0.4.9", "0.4.9"),
 	byCommand("lm-evaluation-harness", evaluation, "lm_eval", "--model", "hf"),
@@ -221,7 +223,7 @@ func TestPatternsAreConsistent(t *testing.T) {
 		for _, pr := range p.Programs {
 			g.Expect(pr.Exec == "" || pr.Module == "").To(BeTrue(), "%s: a program has a name or a module", p.Name)
 			g.Expect(pr.Exec+pr.Module).NotTo(BeEmpty(), "%s: a program has a name or a module", p.Name)
-			g.Expect(pr.Positional).To(BeElementOf("", "model", "source", "address"), p.Name)
+			g.Expect(pr.Positional).To(BeElementOf("", "model", "pairs", "source", "address"), p.Name)
 			g.Expect(p.Category != "" || pr.Download).To(BeTrue(), "%s has no category", p.Name)
 		}
 		for _, i := range append(slices.Clone(p.Images), p.BaseImages...) {

@@ -31,6 +31,7 @@ func TestCalledModels(t *testing.T) {
 		"a judge":                          {job(withEnv(withCommand(plain, "deepeval", "test", "run", "t.py"), "OPENAI_MODEL_NAME=gpt-4o")), []string{"gpt-4o called"}},
 		"an evaluation of a hosted model":  {job(withCommand(plain, "lm_eval", "--model", "openai-chat-completions", "--model_args", "model=gpt-4o")), []string{"gpt-4o called"}},
 		"and in the other order":           {job(withCommand(plain, "lm_eval", "--model_args=model=claude-3", "--model=anthropic-chat-completions")), []string{"claude-3 called"}},
+		"a list of lighteval's":            {job(withCommand(plain, "lighteval", "accelerate", "model_name=org/m,dtype=float16", "leaderboard|arc|25|0")), []string{"org/m served huggingface"}},
 		"an evaluation that loads a model": {job(withCommand(plain, "lm_eval", "--model", "hf", "--model_args", "pretrained=org/m")), []string{"org/m served huggingface"}},
 	} {
 		t.Run(name, func(t *testing.T) {

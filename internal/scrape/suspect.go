@@ -19,7 +19,11 @@ func (c *container) suspect(invocations []invocation) {
 		return
 	}
 	capable := c.hasHubToken() || c.accelerated
-	if capable && (trains(invocations) || c.namesTraining()) {
+	measures := c.benchmarks(invocations) && !trains(invocations)
+	if measures && !c.accelerated {
+		return
+	}
+	if capable && (trains(invocations) || c.namesTraining(measures || infersInCode(invocations))) {
 		c.evident = c.accelerated
 		c.signals = append(c.signals, signal{evidence.CategoryTraining, strengthEnvironment})
 		return
@@ -79,14 +83,32 @@ func (c *container) speaksOfLanguageModels() bool {
 	return slices.ContainsFunc(c.models, func(m model) bool { return hubName.MatchString(m.value.text) && !isRelativePath(m.value.text) })
 }
 
-// namesTraining says whether a dataset to read or a model to write is named.
-func (c *container) namesTraining() bool {
+// namesTraining says whether a dataset to read or a model to write is named. Where code uses a
+// model, a dataset is what it uses it on.
+func (c *container) namesTraining(infers bool) bool {
 	for _, m := range c.models {
-		if (m.role == evidence.RoleDataset || m.role == evidence.RoleOutput) && len(m.value.missing) == 0 {
+		trains := m.role == evidence.RoleOutput || (m.role == evidence.RoleDataset && !infers)
+		if trains && len(m.value.missing) == 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// infersInCode says whether Python code on the command line uses a model and trains none.
+func infersInCode(invocations []invocation) bool {
+	infers := false
+	for _, inv := range invocations {
+		for _, program := range inv.code {
+			for _, call := range program.calls {
+				if slices.Contains(patterns.TrainingCalls, call.name) {
+					return false
+				}
+				infers = infers || slices.Contains(patterns.InferenceCalls, call.name)
+			}
+		}
+	}
+	return infers
 }
 
 // namesModel says whether a model of one of the roles is named.
@@ -102,6 +124,23 @@ func (c *container) namesModel(roles ...evidence.Role) bool {
 // trains says whether a program or module is named like one that trains.
 func trains(invocations []invocation) bool {
 	return runsScript(invocations, patterns.TrainingScripts)
+}
+
+// infers says whether a script that the invocation runs is named like one that runs a model,
+// and none like one that trains.
+func infers(inv invocation) bool {
+	return runsScript([]invocation{inv}, patterns.ServingScripts) && !trains([]invocation{inv})
+}
+
+// benchmarks says whether a program is named like one that measures a server, which it does from
+// without unless it has an accelerator.
+func (c *container) benchmarks(invocations []invocation) bool {
+	for _, inv := range invocations {
+		if len(inv.words) > 1 && inv.words[1].text == "bench" {
+			return true
+		}
+	}
+	return speaksOf(index.benchmarkNames, append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)...)
 }
 
 // runsScript says whether a script or module has a name with one of the words.

@@ -23,7 +23,7 @@ func TestEachCandidateIsReadOnceBeforeAndOnceAfterTheWatchBegins(t *testing.T) {
 			g.Expect(w.gets[k.CRD()]).To(Or(Equal(1), Equal(2)), "%s: at the start, and once the watch has synced", k.Name())
 			w.gets[k.CRD()] = 0
 		}
-		pass(24 * time.Hour)
+		w.pass(24 * time.Hour)
 		g.Expect(w.gets).To(HaveEach(0), "nothing is polled")
 	})
 }
@@ -34,7 +34,7 @@ func TestOnlyTheCandidatesNamesAreHeeded(t *testing.T) {
 		for _, name := range []string{"widgets.example.com", "nimservices.example.com", ""} {
 			w.watcher.Changed(name)
 		}
-		synctest.Wait()
+		w.settle()
 		g.Expect(w.gets).To(BeEmpty(), "no unrelated CRD is ever read")
 		w.tells(lws)
 		g.Expect(w.gets).To(Equal(map[string]int{lws.CRD(): 1}), "a candidate is, alone")
@@ -87,13 +87,13 @@ func TestAReadThatFailsIsRetriedAloneWithBackoff(t *testing.T) {
 		g.Expect(w.running(nim)).NotTo(BeNil(), "another kind does not wait for it")
 		clear(w.gets)
 		for _, wait := range []time.Duration{5, 10, 20, 40} {
-			pass(wait * time.Second)
+			w.pass(wait * time.Second)
 		}
 		g.Expect(w.gets).To(Equal(map[string]int{lws.CRD(): 4}), "it alone is tried again, with backoff")
 		g.Expect(w.running(lws)).To(BeNil(), "a failure is never taken for readiness")
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseHealthy), "what runs goes on")
 		w.failReads(lws, nil)
-		pass(80 * time.Second)
+		w.pass(80 * time.Second)
 		g.Expect(w.running(lws)).NotTo(BeNil(), "the retry finds it")
 		g.Expect(w.log.of(health.CRDDiscovery)).To(Equal([]health.TransitionType{health.WatchUnhealthy, health.WatchRecovered}), "one episode")
 		g.Expect(w.sweeps).To(BeEmpty(), "nothing is swept on an error")
@@ -108,13 +108,13 @@ func TestAReadThatHangsDelaysNoOther(t *testing.T) {
 		w.installs(lws)
 		g.Expect(w.running(lws)).NotTo(BeNil(), "while one read hangs another kind starts")
 		g.Expect(w.settled).NotTo(HaveKey(dgd.Name()), "nothing is known of the one that hangs")
-		pass(DefaultProbeTimeout)
+		w.pass(DefaultProbeTimeout)
 		g.Expect(w.status(health.CRDDiscovery).LastError).To(ContainSubstring("no answer within 10s"), "a read has its deadline")
 		g.Expect(w.settled).NotTo(HaveKey(dgd.Name()), "and tells nothing")
-		pass(DefaultCacheSyncTimeout + DefaultBackoffMax)
+		w.pass(DefaultCacheSyncTimeout + DefaultBackoffMax)
 		g.Expect(w.settled).To(HaveKey(dgd.Name()), "the roll-up does not wait for ever")
 		w.hanging[dgd.CRD()] = false
-		pass(DefaultProbeTimeout + DefaultBackoffMax)
+		w.pass(DefaultProbeTimeout + DefaultBackoffMax)
 		w.running(dgd).syncs()
 		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchRecovered}), "it was there at the start")
 		g.Expect(w.status(health.CRDDiscovery).Phase).To(Equal(health.PhaseHealthy))
@@ -127,14 +127,14 @@ func TestDiscoveryThatLagsIsWaitedFor(t *testing.T) {
 		w.unmapped[dgd.GVK.Kind] = true
 		w.installs(dgd)
 		g.Expect(w.health.Statuses()).To(BeEmpty(), "a lag is no failure at first")
-		pass(DefaultCacheSyncTimeout / 2)
+		w.pass(DefaultCacheSyncTimeout / 2)
 		g.Expect(w.running(dgd)).To(BeNil())
 		g.Expect(w.health.Statuses()).To(BeEmpty())
-		pass(DefaultCacheSyncTimeout)
+		w.pass(DefaultCacheSyncTimeout)
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseUnhealthy), "a lag that lasts is")
 		g.Expect(w.status(dgd.Name()).LastError).To(ContainSubstring("DynamoGraphDeployment"))
 		w.unmapped[dgd.GVK.Kind] = false
-		pass(DefaultBackoffMax)
+		w.pass(DefaultBackoffMax)
 		w.running(dgd).syncs()
 		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchUnhealthy, health.WatchStarted}))
 	})
@@ -146,10 +146,10 @@ func TestALagOfAKindThatIsReadyLeavesNothingBehind(t *testing.T) {
 		w.installs(dgd)
 		w.unmapped[dgd.GVK.Kind] = true
 		w.tells(dgd)
-		pass(longEnough)
+		w.pass(longEnough)
 		w.unmapped[dgd.GVK.Kind] = false
 		w.failProbes(dgd, nil)
-		pass(longEnough)
+		w.pass(longEnough)
 		w.running(dgd).syncs()
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseHealthy), "nothing fails any more")
 	})
@@ -176,7 +176,7 @@ func TestACRDThatGoesWhileDiscoveryLagsIsForgotten(t *testing.T) {
 	inWorld(t, nil, func(g *WithT, w *world) {
 		w.unmapped[dgd.GVK.Kind] = true
 		w.installs(dgd)
-		pass(longEnough)
+		w.pass(longEnough)
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseUnhealthy))
 		w.deletes(dgd)
 		g.Expect(w.health.Statuses()).To(BeEmpty(), "it was never Ready: nothing is left to tell")
@@ -189,11 +189,11 @@ func TestAWatchOfCRDsThatFailsIsToldAndHarmsNothing(t *testing.T) {
 		w.running(dgd).syncs()
 		w.watcher.Requested(errForbidden)
 		w.watcher.Requested(errors.New("the watch was refused too"))
-		synctest.Wait()
+		w.settle()
 		g.Expect(w.status(health.CRDDiscovery).Phase).To(Equal(health.PhaseUnhealthy))
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseHealthy), "what runs goes on")
 		w.watcher.Requested(nil)
-		synctest.Wait()
+		w.settle()
 		g.Expect(w.log.of(health.CRDDiscovery)).To(Equal([]health.TransitionType{health.WatchUnhealthy, health.WatchRecovered}))
 		g.Expect(w.acted).To(Equal([]string{"track", "run"}), "nothing was done on account of it")
 	})
@@ -216,7 +216,7 @@ func TestAWatchOfCRDsThatNeverSyncsIsTold(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- sup.Start(ctx) }()
-		pass(DefaultCacheSyncTimeout)
+		w.pass(DefaultCacheSyncTimeout)
 		g.Expect(registry.DegradedMessage()).To(ContainSubstring("CRDDiscovery: CustomResourceDefinitions could not be listed within 2m0s"))
 		cancel()
 		g.Expect(<-ended).To(Succeed())
@@ -246,7 +246,7 @@ func TestAWatchOfCRDsThatSyncsAtTheLastMomentIsHealthy(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- sup.Start(ctx) }()
-			pass(DefaultCacheSyncTimeout + time.Second)
+			w.pass(DefaultCacheSyncTimeout + time.Second)
 			g.Expect(registry.DegradedMessage()).To(BeEmpty(), "what has synced is not overdue any more")
 			cancel()
 			g.Expect(<-ended).To(Succeed())
@@ -268,11 +268,11 @@ func TestNothingIsDoneBeforeAConfigurationIsInForce(t *testing.T) {
 		configured := make(chan struct{})
 		w.configured = configured
 		w.start()
-		pass(time.Minute)
+		w.pass(time.Minute)
 		g.Expect(w.runnersOf(dgd)).To(BeEmpty(), "the configuration may exclude it")
 		w.excluded[dgd.Name()] = true
 		close(configured)
-		synctest.Wait()
+		w.settle()
 		g.Expect(w.runnersOf(dgd)).To(BeEmpty(), "it does")
 		g.Expect(w.status(dgd.Name())).To(And(HaveField("Phase", health.PhaseDisabled), HaveField("Reason", health.ReasonConfig)))
 		g.Expect(w.stop()).To(Succeed())
@@ -285,12 +285,12 @@ func TestASweepThatFailsIsTriedAgainBeforeAnythingStarts(t *testing.T) {
 		w.sweepErrs[dgd.Name()] = errors.New("the API server is busy")
 		w.installs(dgd) // under another UID
 		g.Expect(w.running(dgd)).To(BeNil(), "the old runner is stopped and no new one started")
-		pass(DefaultBackoffInitial)
+		w.pass(DefaultBackoffInitial)
 		g.Expect(w.running(dgd)).To(BeNil(), "as long as the old documents are there")
 		w.installs(lws)
 		g.Expect(w.running(lws)).NotTo(BeNil(), "other kinds do not wait for that")
 		w.sweepErrs[dgd.Name()] = nil
-		pass(DefaultBackoffMax)
+		w.pass(DefaultBackoffMax)
 		g.Expect(w.running(dgd)).NotTo(BeNil())
 		g.Expect(w.sweeps[dgd.Name()]).To(Equal(1), "it is swept once")
 		w.running(dgd).syncs()
@@ -310,7 +310,7 @@ func TestASweepThatFailsIsNotTriedMoreOftenForWhatHappensMeanwhile(t *testing.T)
 		}
 		g.Expect(w.sweepTries[dgd.Name()]).To(Equal(1), "an event that changes nothing sweeps nothing")
 		for i, wait := range []time.Duration{5, 10, 20, 40} {
-			pass(wait * time.Second)
+			w.pass(wait * time.Second)
 			g.Expect(w.sweepTries[dgd.Name()]).To(Equal(i+2), "there is one retry after %ds", wait)
 		}
 	})
@@ -327,7 +327,7 @@ func TestFlipsWhileASweepFailsCollapse(t *testing.T) {
 			w.allows(dgd, true)
 		}
 		w.sweepErrs[dgd.Name()] = nil
-		pass(DefaultBackoffMax)
+		w.pass(DefaultBackoffMax)
 		g.Expect(w.sweeps[dgd.Name()]).To(Equal(1), "what was removed is swept, and nothing else")
 		g.Expect(w.runnersOf(dgd)).To(HaveLen(2), "the latest state is the one that holds")
 		w.running(dgd).syncs()
@@ -337,7 +337,7 @@ func TestFlipsWhileASweepFailsCollapse(t *testing.T) {
 		w.installs(dgd)
 		w.allows(dgd, false)
 		w.sweepErrs[dgd.Name()] = nil
-		pass(DefaultBackoffMax)
+		w.pass(DefaultBackoffMax)
 		g.Expect(w.running(dgd)).To(BeNil(), "an exclusion that came meanwhile holds")
 		g.Expect(w.status(dgd.Name()).Reason).To(Equal(health.ReasonConfig))
 	})
@@ -352,7 +352,7 @@ func TestAKindThatIsAllowedAgainBeforeItsSweepSucceededIsNotSwept(t *testing.T) 
 		g.Expect(w.running(dgd)).NotTo(BeNil(), "its AIBOMs are wanted: nothing waits for their deletion")
 		w.running(dgd).syncs()
 		w.sweepErrs[dgd.Name()] = nil
-		pass(DefaultBackoffMax)
+		w.pass(DefaultBackoffMax)
 		g.Expect(w.sweeps).To(BeEmpty())
 		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchRecovered, health.WatchDisabled, health.WatchRecovered}))
 		w.allows(dgd, false)
@@ -366,10 +366,10 @@ func TestASweepThatHangsHoldsUpOtherKindsForABoundedTime(t *testing.T) {
 		w.sweepHangs[dgd.Name()] = true
 		w.deletes(dgd)
 		w.installs(lws)
-		pass(sweepTurn)
+		w.pass(sweepTurn)
 		g.Expect(w.running(lws)).NotTo(BeNil(), "another kind has its turn")
 		w.sweepHangs[dgd.Name()] = false
-		pass(DefaultBackoffInitial)
+		w.pass(DefaultBackoffInitial)
 		g.Expect(w.sweeps[dgd.Name()]).To(Equal(1), "the sweep is tried again")
 	})
 }
@@ -389,10 +389,12 @@ func TestFlipsThatComeQuicklyCollapse(t *testing.T) {
 	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
 		w.running(dgd).syncs()
 		for range 50 {
+			w.mu.Lock()
 			w.excluded[dgd.Name()] = !w.excluded[dgd.Name()]
+			w.mu.Unlock()
 			w.sup.AllowedChanged()
 		}
-		synctest.Wait()
+		w.settle()
 		g.Expect(w.runnersOf(dgd)).To(HaveLen(1), "the latest state is the one that holds")
 		w.set(lws, w.servable(lws))
 		w.watcher.Changed(lws.CRD())
@@ -406,7 +408,7 @@ func TestAnExclusionFollowedByAnAdmission(t *testing.T) {
 	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
 		w.running(dgd).syncs()
 		w.failProbes(dgd, errConversion)
-		pass(DefaultProbeInterval)
+		w.pass(DefaultProbeInterval)
 		g.Expect(w.health.DegradedMessage()).To(ContainSubstring(dgd.Name()))
 		w.allows(dgd, false)
 		g.Expect(w.running(dgd)).To(BeNil(), "its informer is gone")
@@ -430,7 +432,7 @@ func TestAVersionThatIsNotServedForAWhile(t *testing.T) {
 		g.Expect(w.health.DegradedMessage()).To(ContainSubstring("does not serve the version v1beta1"), "and says why")
 		g.Expect(w.tracked[dgd.Name()]).To(BeTrue(), "its CRD is there: nothing re-roots")
 		probes := w.probes[dgd.Name()]
-		pass(longEnough)
+		w.pass(longEnough)
 		g.Expect(w.probes[dgd.Name()]).To(Equal(probes), "what cannot be read is not probed")
 		w.serves(dgd, true)
 		w.running(dgd).syncs()
@@ -445,11 +447,11 @@ func TestDiscoveryThatTakesTheKindForAnotherOneIsTold(t *testing.T) {
 	inWorld(t, nil, func(g *WithT, w *world) {
 		w.mistaken[dgd.GVK.Kind] = true
 		w.installs(dgd)
-		pass(longEnough)
+		w.pass(longEnough)
 		g.Expect(w.running(dgd)).To(BeNil(), "it would see nothing")
 		g.Expect(w.status(dgd.Name()).LastError).To(ContainSubstring("as others"), "and say nothing")
 		w.mistaken[dgd.GVK.Kind] = false
-		pass(longEnough)
+		w.pass(longEnough)
 		g.Expect(w.running(dgd)).NotTo(BeNil())
 	})
 }

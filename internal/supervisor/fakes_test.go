@@ -111,13 +111,27 @@ func (w *world) start() {
 		cancel()
 		return <-ended
 	})
-	synctest.Wait()
+	w.settle()
 }
 
 // pass lets time pass.
-func pass(d time.Duration) {
+func (w *world) pass(d time.Duration) {
+	w.order()
 	<-time.After(d)
+	w.settle()
+}
+
+// settle waits until everything waits.
+func (w *world) settle() {
 	synctest.Wait()
+	w.order()
+}
+
+// order has what the test reads and writes come before what the world does next, and after
+// what it did: tests do so without holding the lock, while everything waits.
+func (w *world) order() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 }
 
 // servable is a CRD of the kind that can be served, under a UID of its own.
@@ -148,8 +162,9 @@ func (w *world) changes(k kinds.Kind, crd *apiextensionsv1.CustomResourceDefinit
 }
 
 func (w *world) tells(k kinds.Kind) {
+	w.order()
 	w.watcher.Changed(k.CRD())
-	synctest.Wait()
+	w.settle()
 }
 
 func (w *world) installs(k kinds.Kind) { w.changes(k, w.servable(k)) }
@@ -168,7 +183,7 @@ func (w *world) allows(k kinds.Kind, yes bool) {
 	w.excluded[k.Name()] = !yes
 	w.mu.Unlock()
 	w.sup.AllowedChanged()
-	synctest.Wait()
+	w.settle()
 }
 
 // failReads has the reads of the kind's CRD fail; nil makes them succeed.
@@ -383,19 +398,19 @@ func (r *fakeRunner) Run(ctx context.Context, _ time.Duration) error {
 // syncs reports that the runner's cache is filled.
 func (r *fakeRunner) syncs() {
 	r.reports.Synced()
-	synctest.Wait()
+	r.world.settle()
 }
 
 // lists reports how a request ended.
 func (r *fakeRunner) lists(err error) {
 	r.reports.Listed(err)
-	synctest.Wait()
+	r.world.settle()
 }
 
 // ends has the runner end by itself.
 func (r *fakeRunner) ends(err error) {
 	r.end <- err
-	synctest.Wait()
+	r.world.settle()
 }
 
 func (r *fakeRunner) Enqueue(key types.NamespacedName) {

@@ -192,11 +192,11 @@ func (d *driver) take(s step) {
 		d.readable = nil
 		d.time()
 	}
-	synctest.Wait()
+	w.settle()
 }
 
 func (d *driver) time() {
-	pass(longEnough)
+	d.w.pass(longEnough)
 	for _, m := range d.models {
 		m.time()
 	}
@@ -290,7 +290,7 @@ func faults(sequence []string) error {
 		case what == "probe works":
 			w.failProbes(dgd, nil)
 		case what == "time":
-			pass(3 * time.Minute)
+			w.pass(3 * time.Minute)
 		case r == nil:
 		case what == "list fails":
 			r.lists(fault)
@@ -303,7 +303,7 @@ func faults(sequence []string) error {
 		}
 	}
 	w.failProbes(dgd, nil)
-	pass(longEnough)
+	w.pass(longEnough)
 	if r := w.running(dgd); r != nil {
 		r.lists(nil)
 		r.syncs()

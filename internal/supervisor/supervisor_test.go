@@ -48,9 +48,9 @@ func TestFailingProbeBacksOffExponentiallyToItsCap(t *testing.T) {
 		waits := []time.Duration{5, 10, 20, 40, 80, 160, 300, 300}
 		for i, seconds := range waits {
 			g.Expect(w.probes[dgd.Name()]).To(Equal(i+1), "probe %d is made", i+1)
-			pass(seconds*time.Second - time.Nanosecond)
+			w.pass(seconds*time.Second - time.Nanosecond)
 			g.Expect(w.probes[dgd.Name()]).To(Equal(i+1), "no probe before %ds have passed", seconds)
-			pass(time.Nanosecond)
+			w.pass(time.Nanosecond)
 		}
 		g.Expect(w.runnersOf(dgd)).To(BeEmpty(), "a kind that cannot be read is not watched")
 		g.Expect(w.events(dgd)).To(Equal([]health.TransitionType{health.WatchUnhealthy}), "one transition, however many retries")
@@ -67,12 +67,12 @@ func TestFailingSteadyStateProbeKeepsTheRunner(t *testing.T) {
 		r := w.running(dgd)
 		r.syncs()
 		w.failProbes(dgd, errConversion)
-		pass(DefaultProbeInterval)
+		w.pass(DefaultProbeInterval)
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseUnhealthy), "the probe tells")
 		g.Expect(r.ended()).To(BeFalse(), "a stale view is better than none")
 		resyncs := r.resyncCount()
 		w.failProbes(dgd, nil)
-		pass(DefaultProbeInterval)
+		w.pass(DefaultProbeInterval)
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseHealthy), "a clean probe clears")
 		g.Expect(w.runnersOf(dgd)).To(HaveLen(1), "nothing was restarted")
 		g.Expect(r.resyncCount()).To(Equal(resyncs+1), "what was put off is done")
@@ -87,7 +87,7 @@ func TestControllerErrorTearsDownAndGoesBackToProbing(t *testing.T) {
 		first.ends(errors.New("timed out waiting for cache to be synced"))
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseUnhealthy), "the timeout is recorded")
 		probes := w.probes[dgd.Name()]
-		pass(DefaultBackoffInitial)
+		w.pass(DefaultBackoffInitial)
 		g.Expect(w.probes[dgd.Name()]).To(Equal(probes+1), "it is probed again")
 		second := w.running(dgd)
 		g.Expect(second).NotTo(Or(BeNil(), BeIdenticalTo(first)), "a new runner takes over")
@@ -106,7 +106,7 @@ func TestEachSourceClearsOnlyItsOwnFailure(t *testing.T) {
 		r.syncs()
 		for range 3 {
 			r.lists(errConversion)
-			pass(DefaultProbeInterval)
+			w.pass(DefaultProbeInterval)
 		}
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseUnhealthy), "clean probes do not hide a failing relist")
 		r.lists(nil)
@@ -125,7 +125,7 @@ func TestBackoffStartsAnewAfterASync(t *testing.T) {
 			g.Expect(w.phase(dgd)).To(Equal(health.PhaseHealthy), "it syncs")
 			r.ends(errors.New("the controller failed"))
 			g.Expect(w.phase(dgd)).To(Equal(health.PhaseUnhealthy), "it fails")
-			pass(DefaultBackoffInitial)
+			w.pass(DefaultBackoffInitial)
 		}
 	})
 }
@@ -134,7 +134,7 @@ func TestMessagesOfAnEndedRunnerAreIgnored(t *testing.T) {
 	inWorld(t, []kinds.Kind{dgd}, func(g *WithT, w *world) {
 		first := w.running(dgd)
 		first.ends(errors.New("the controller failed"))
-		pass(DefaultBackoffInitial)
+		w.pass(DefaultBackoffInitial)
 		g.Expect(w.runnersOf(dgd)).To(HaveLen(2), "it runs again")
 		first.syncs()
 		g.Expect(w.phase(dgd)).To(Equal(health.PhaseUnhealthy), "the old runner has no say")
