@@ -47,6 +47,7 @@ var _ = Describe("Only controller ownerReferences are evidence", Label(label), f
 	It("and an owner that is no controller is none, and costs no request", func(ctx context.Context) {
 		reference := ownedBy(s.put(ctx, workerSet, "llm"))
 		s.only(ctx, "leaderworkerset-llm")
+		awaitQuiet()
 		since := mark()
 		reference.Controller = ptr.To(false)
 		s.stateful(ctx, "child", reference)
@@ -68,6 +69,7 @@ var _ = Describe("The walk to the owner", Label(label), func() {
 	BeforeEach(func(ctx context.Context) { s = newScene(ctx) })
 
 	It("costs no request where there is no owner", func(ctx context.Context) {
+		awaitQuiet()
 		since := mark()
 		object := s.stateful(ctx, "llm")
 		s.only(ctx, "statefulset-llm")

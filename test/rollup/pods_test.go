@@ -68,6 +68,7 @@ var _ = Describe("The root's document follows its descendants' pods", Label(labe
 		s.says(ctx, "dynamographdeployment-llm", report{owned: owned, digests: []string{digest("5"), digest("6")}})
 		s.only(ctx, "dynamographdeployment-llm")
 
+		awaitQuiet()
 		since := mark()
 		for _, pod := range pods {
 			setStatus(ctx, pod, func(status *corev1.PodStatus) {

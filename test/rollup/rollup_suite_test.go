@@ -93,6 +93,25 @@ var _ = BeforeSuite(func(ctx context.Context) {
 	DeferCleanup(stopManager)
 })
 
+// awaitQuiet waits until the manager makes no more requests, such as those of a start, so that
+// specs which count requests count their own.
+func awaitQuiet() {
+	GinkgoHelper()
+	before := -1
+	Eventually(func() (bool, error) {
+		all, err := plane.Requests(0, harness.Filter{User: managerUser})
+		made := 0
+		for _, e := range all {
+			if e.Verb != "watch" && e.ObjectRef.Resource != "leases" {
+				made++
+			}
+		}
+		quiet := made > 0 && made == before
+		before = made
+		return quiet, err
+	}).WithPolling(2*time.Second).WithTimeout(time.Minute).Should(BeTrue(), "the manager is at rest")
+}
+
 // Whatever the specs do, every document is valid, and the RBAC that ships is enough.
 var _ = AfterEach(func(ctx context.Context) {
 	if CurrentSpecReport().Failed() {
