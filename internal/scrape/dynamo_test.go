@@ -77,9 +77,9 @@ spec:
 		},
 		properties: []string{
 			"dynamo:backendFramework=mine", "dynamo:component=x",
-			"scrape:error=spec.env cannot be decoded: cannot restore slice from map",
+			"scrape:error=spec.env cannot be decoded: cannot unmarshal object into Go struct field Container.env of type []v1.EnvVar",
 			"scrape:error=spec.components[0] is not an object",
-			"scrape:error=spec.components[1].podTemplate cannot be decoded: cannot restore struct from: slice",
+			"scrape:error=spec.components[1].podTemplate cannot be decoded: cannot unmarshal array into Go struct field PodTemplateSpec.spec of type v1.PodSpec",
 			"scrape:error=spec.components[1].roles is not a list",
 		},
 	}})

@@ -3,9 +3,12 @@
 package scrape
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -94,16 +97,31 @@ func (f field) scalar() string {
 }
 
 // decode reads the object at the field into a typed one. Fields that the type does not know
-// are ignored: the kinds embed core types beside fields of their own.
+// are ignored: the kinds embed core types beside fields of their own. What cannot be decoded
+// is left empty as a whole: how far the converter came depends on the order of a map.
 func (f field) decode(into any) error {
 	if err := f.object(); err != nil {
 		return err
 	}
 	object, _ := f.value.(map[string]any)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, into); err != nil {
-		return errors.New(f.at + " cannot be decoded: " + clip(err.Error(), 512))
+		reflect.ValueOf(into).Elem().SetZero()
+		return errors.New(f.at + " cannot be decoded: " + clip(misfit(object, into), 512))
 	}
 	return nil
+}
+
+// misfit says what about an object does not fit a type, in the same words every time: what the
+// converter says depends on the order of a map, too.
+func misfit(object map[string]any, into any) string {
+	sorted, err := json.Marshal(object)
+	if err == nil {
+		err = json.Unmarshal(sorted, reflect.New(reflect.TypeOf(into).Elem()).Interface())
+	}
+	if err == nil {
+		return "a value is not of its field's type"
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
 // containerOf decodes a field that is one of a container's, and leaves the container empty

@@ -133,8 +133,8 @@ spec:
 			"model gs://b/m served/object-store (kserve-container) declared at field:spec.predictor.model.storageUri | kserve:component=predictor",
 		},
 		properties: []string{
-			"scrape:error=spec.predictor cannot be decoded: cannot restore slice from string",
-			"scrape:error=spec.predictor.model cannot be decoded: cannot restore slice from int64",
+			"scrape:error=spec.predictor cannot be decoded: cannot unmarshal string into Go struct field PodSpec.containers of type []v1.Container",
+			"scrape:error=spec.predictor.model cannot be decoded: cannot unmarshal number into Go struct field Container.args of type []string",
 		},
 	}, {
 		name: "running images go to the container that they belong to",

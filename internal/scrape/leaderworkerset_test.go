@@ -47,7 +47,7 @@ spec:
 			"container ollama/ollama main (c) declared at image:spec.leaderWorkerTemplate.workerTemplate.spec.containers[0].image | lws:role=worker",
 			"runtime ollama (c) inferred at image:spec.leaderWorkerTemplate.workerTemplate.spec.containers[0].image | lws:role=worker",
 		},
-		properties: []string{"scrape:error=spec.leaderWorkerTemplate.leaderTemplate cannot be decoded: cannot restore struct from: int64"},
+		properties: []string{"scrape:error=spec.leaderWorkerTemplate.leaderTemplate cannot be decoded: cannot unmarshal number into Go struct field PodTemplateSpec.spec of type v1.PodSpec"},
 	}, {
 		name: "the templates need not infer", category: evidence.CategoryTraining,
 		spec: "spec: {leaderWorkerTemplate: {workerTemplate: {spec: {containers: [{name: c, image: a/b, command: [torchrun, t.py]}]}}}}",
@@ -94,7 +94,7 @@ spec:
 			"disaggregatedset:role=prefill", "disaggregatedset:role=broken", "disaggregatedset:role=decode",
 			"disaggregatedset:size=prefill=2", "disaggregatedset:size=decode=1",
 			"disaggregatedset:replicas=prefill=4", "disaggregatedset:replicas=broken=1",
-			"scrape:error=spec.roles[1].spec.leaderWorkerTemplate.workerTemplate cannot be decoded: cannot restore slice from map",
+			"scrape:error=spec.roles[1].spec.leaderWorkerTemplate.workerTemplate cannot be decoded: cannot unmarshal object into Go struct field PodSpec.spec.containers of type []v1.Container",
 			"scrape:error=spec.roles[2].spec.leaderWorkerTemplate is missing",
 		},
 	}})

@@ -73,7 +73,7 @@ spec:
 			"runtime nim declared at kind:kind",
 			"model org/m served/ngc (thing-ctr) declared at argument:spec.args[1]",
 		},
-		properties: []string{"nim:emptyDir=unlimited", "scrape:error=spec.env cannot be decoded: cannot restore slice from int64"},
+		properties: []string{"nim:emptyDir=unlimited", "scrape:error=spec.env cannot be decoded: cannot unmarshal number into Go struct field Container.env of type []v1.EnvVar"},
 	}, {
 		name: "pods say how the container is called",
 		spec: "spec: {image: {repository: r/x, tag: v1}, storage: {emptyDir: {sizeLimit: 10Gi}}}",

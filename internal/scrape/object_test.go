@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
@@ -264,4 +265,21 @@ func TestBounds(t *testing.T) {
 func indent(text string, by int) string {
 	pad := strings.Repeat(" ", by)
 	return pad + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+pad) + "\n"
+}
+
+// TestWhatCannotBeDecodedIsToldTheSameWayEveryTime has mistakes in a map, which the converter
+// comes across in any order.
+func TestWhatCannotBeDecodedIsToldTheSameWayEveryTime(t *testing.T) {
+	g := NewWithT(t)
+	object := map[string]any{"spec": map[string]any{"leaderWorkerTemplate": map[string]any{"workerTemplate": map[string]any{
+		"metadata": map[string]any{"annotations": map[string]any{"a": int64(1), "b": true, "c": "x", "d": []any{}, "e": map[string]any{}}},
+		"spec":     map[string]any{"containers": []any{map[string]any{"name": "w", "image": "vllm/vllm-openai"}}},
+	}}}}
+	k, _ := kinds.For(schema.GroupKind{Group: "leaderworkerset.x-k8s.io", Kind: "LeaderWorkerSet"})
+	_, first := Object(k, ObjectInput{Object: object})
+	g.Expect(first).To(HaveOccurred())
+	for range 50 {
+		_, again := Object(k, ObjectInput{Object: object})
+		g.Expect(again).To(MatchError(first.Error()))
+	}
 }
