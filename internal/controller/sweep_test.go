@@ -65,35 +65,35 @@ func TestASweepDeletesTheKindsAIBOMsAndNoOthers(t *testing.T) {
 func TestASweepGoesOnBesideAnAIBOMThatCannotBeDeleted(t *testing.T) {
 	g := NewWithT(t)
 	k := kinds.ThirdParty()[0]
-	stubborn := AIBOMName(k.GVK.Kind, "w-1")
+	refused := AIBOMName(k.GVK.Kind, "w-1")
 	c := sweepClient(t, interceptor.Funcs{
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-			if o.GetName() == stubborn {
+			if o.GetName() == refused {
 				return errors.New("refused")
 			}
 			return c.Delete(ctx, o, opts...)
 		},
 	}, aibomsOf(k, 5)...)
-	g.Expect(Sweep(c, c, logr.Discard())(t.Context(), k)).To(MatchError(And(ContainSubstring(stubborn), ContainSubstring("refused"))))
-	g.Expect(left(t, c)).To(ConsistOf(stubborn), "the others are deleted")
+	g.Expect(Sweep(c, c, logr.Discard())(t.Context(), k)).To(MatchError(And(ContainSubstring(refused), ContainSubstring("refused"))))
+	g.Expect(left(t, c)).To(ConsistOf(refused), "the others are deleted")
 }
 
 func TestASweepGoesOnBesideADeletionThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		k := kinds.ThirdParty()[0]
-		stubborn := AIBOMName(k.GVK.Kind, "w-1")
+		refused := AIBOMName(k.GVK.Kind, "w-1")
 		c := sweepClient(t, interceptor.Funcs{
 			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
-				if o.GetName() == stubborn {
+				if o.GetName() == refused {
 					<-ctx.Done()
 					return ctx.Err()
 				}
 				return c.Delete(ctx, o, opts...)
 			},
 		}, aibomsOf(k, 5)...)
-		g.Expect(Sweep(c, c, logr.Discard())(t.Context(), k)).To(MatchError(ContainSubstring(stubborn)))
-		g.Expect(left(t, c)).To(ConsistOf(stubborn), "the others are deleted")
+		g.Expect(Sweep(c, c, logr.Discard())(t.Context(), k)).To(MatchError(ContainSubstring(refused)))
+		g.Expect(left(t, c)).To(ConsistOf(refused), "the others are deleted")
 	})
 }
 
