@@ -72,6 +72,19 @@ func (e AuditEvent) String() string {
 	return fmt.Sprintf("%s %s %s %d", e.User.Username, e.Verb, e.RequestURI, e.ResponseStatus.Code)
 }
 
+// Short is the request without who made it and its answer, such as
+// "patch aiboms/status deployment-llm".
+func (e AuditEvent) Short() string {
+	resource := e.ObjectRef.Resource
+	if resource == "" {
+		return e.Verb + " " + e.RequestURI
+	}
+	if e.ObjectRef.Subresource != "" {
+		resource += "/" + e.ObjectRef.Subresource
+	}
+	return e.Verb + " " + resource + " " + e.ObjectRef.Name
+}
+
 // counts is true for the one event by which a request is counted. A watch counts when it
 // begins, so that one that began before a mark and ended after it is not a new request; a
 // request that authentication refused has no later event than ResponseStarted.

@@ -12,7 +12,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -142,9 +141,5 @@ func (cp *ControlPlane) RemoveCRD(ctx context.Context, name string) error {
 }
 
 func (cp *ControlPlane) crdClient() (client.Client, error) {
-	scheme := runtime.NewScheme()
-	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
-		return nil, err
-	}
-	return client.New(cp.Config(), client.Options{Scheme: scheme})
+	return client.New(cp.Config(), client.Options{Scheme: Scheme})
 }

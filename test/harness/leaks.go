@@ -14,6 +14,9 @@ func LeakCheck() func() error {
 			// klog and Ginkgo start these once for the life of the program.
 			goleak.IgnoreAnyFunction("k8s.io/klog/v2.(*flushDaemon).run.func1"),
 			goleak.IgnoreAnyFunction("github.com/onsi/ginkgo/v2/internal/interrupt_handler.(*InterruptHandler).registerForInterrupts.func2"),
+			// The metadata client's watches do not take back what they were about to send when
+			// they are stopped.
+			goleak.IgnoreAnyFunction("k8s.io/apimachinery/pkg/watch.(*filteredWatch).loop"),
 		)
 	}
 }
