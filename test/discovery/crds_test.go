@@ -49,6 +49,14 @@ func serve(ctx context.Context, k kinds.Kind, served bool) {
 	})
 }
 
+// stopServing has the API server not serve the version of a kind that is read, and returns once
+// the manager tells why it does not watch the kind any more.
+func stopServing(ctx context.Context, m *manager, k kinds.Kind) {
+	GinkgoHelper()
+	serve(ctx, k, false)
+	m.ExpectUnhealthy(ctx, k, watched.Slack, k.CRD(), "does not serve the version "+k.GVK.Version)
+}
+
 // labelCRD changes a label of a CRD and nothing else.
 func labelCRD(ctx context.Context, k kinds.Kind, value string) {
 	GinkgoHelper()
@@ -113,7 +121,7 @@ func mark() harness.Mark {
 // requests are the manager's requests since a mark.
 func requests(since harness.Mark, filter harness.Filter) []harness.AuditEvent {
 	GinkgoHelper()
-	filter.User = watched.ManagerUser
+	filter.User = harness.ManagerUser
 	some, err := system.Plane.Requests(since, filter)
 	Expect(err).NotTo(HaveOccurred())
 	return some

@@ -14,7 +14,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/health"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
@@ -63,9 +62,6 @@ func TestDiscovery(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	ctrl.SetLogger(GinkgoLogr)
-	noLeaks := harness.LeakCheck()
-	DeferCleanup(func() { Eventually(noLeaks).Should(Succeed(), "no goroutine outlives the suite") })
 	system = watched.Install(ctx, harness.Options{})
 })
 

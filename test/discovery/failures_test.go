@@ -11,8 +11,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
 	"github.com/k8s-aibom/k8s-aibom/test/watched"
@@ -197,21 +195,9 @@ var _ = Describe("The one watch of all CRDs, when it fails", Label(label, "A7", 
 // the spec ends, or when the returned function is called.
 func forbidWatchingCRDs(ctx context.Context) (giveBack func(context.Context)) {
 	GinkgoHelper()
-	role := &rbacv1.ClusterRole{}
-	Expect(system.Admin.Get(ctx, client.ObjectKey{Name: watched.ManagerRole}, role)).To(Succeed())
-	before := role.DeepCopy()
-	i := slices.IndexFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, crds.Resource) })
-	Expect(i).NotTo(Equal(-1), "the shipped role has a rule for CRDs")
-	role.Rules[i].Verbs = []string{"get"}
-	Expect(system.Admin.Update(ctx, role)).To(Succeed())
-	giveBack = func(ctx context.Context) {
-		GinkgoHelper()
-		Expect(system.Admin.Patch(ctx, &rbacv1.ClusterRole{
-			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
-			ObjectMeta: metav1.ObjectMeta{Name: watched.ManagerRole},
-			Rules:      before.Rules,
-		}, client.Merge)).To(Succeed())
-	}
-	DeferCleanup(giveBack)
-	return giveBack
+	return system.LimitRole(ctx, func(role *rbacv1.ClusterRole) {
+		i := slices.IndexFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, crds.Resource) })
+		Expect(i).NotTo(Equal(-1), "the shipped role has a rule for CRDs")
+		role.Rules[i].Verbs = []string{"get"}
+	})
 }

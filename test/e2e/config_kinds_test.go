@@ -19,6 +19,7 @@ import (
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 // ofKinds is a configuration that lists kinds.
@@ -165,7 +166,7 @@ var _ = Describe("workloadKinds decides which kinds are reported", Label("design
 		setDiscovery(ctx, map[string]any{"workloadKinds": []any{}})
 		deploy(ctx, ns, "later", llama)
 		awaitAIBOM(ctx, ns, "deployment-later")
-		settledOn(requestsIn(since, ns)).Should(ConsistOf("create aiboms deployment-later", "patch aiboms/status deployment-later"))
+		suite.Settled(requestsIn(since, ns)).Should(ConsistOf("create aiboms deployment-later", "patch aiboms/status deployment-later"))
 		for name, version := range want {
 			Expect(awaitAIBOM(ctx, ns, name).ResourceVersion).To(Equal(version), "%s is untouched", name)
 		}

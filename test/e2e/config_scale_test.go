@@ -105,7 +105,7 @@ func populate(ctx context.Context, namespace string) map[string][]string {
 	})
 	config := plane.Config()
 	config.QPS = -1
-	unlimited, err := client.New(config, client.Options{Scheme: scheme})
+	unlimited, err := client.New(config, client.Options{Scheme: harness.Scheme})
 	Expect(err).NotTo(HaveOccurred())
 
 	names := map[string][]string{}
@@ -150,7 +150,7 @@ func populate(ctx context.Context, namespace string) map[string][]string {
 // requestSummary counts the manager's requests since the mark, by verb and resource.
 func requestSummary(since harness.Mark) string {
 	GinkgoHelper()
-	all, err := plane.Requests(since, harness.Filter{User: managerUser})
+	all, err := plane.Requests(since, harness.Filter{User: harness.ManagerUser})
 	Expect(err).NotTo(HaveOccurred())
 	counts := map[string]int{}
 	for _, e := range all {

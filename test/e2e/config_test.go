@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 // configure brings a configuration into force. The defaults are in force again when the spec
@@ -97,7 +98,7 @@ var _ = Describe("The configuration takes effect without a restart", Label("foun
 			Expect(aibom.Status.InputHash).NotTo(Equal(before[name].Status.InputHash))
 			writes = append(writes, "patch aiboms "+name, "patch aiboms/status "+name)
 		}
-		settledOn(requestsIn(since, ns)).Should(ConsistOf(writes), "spec and status, once, and no read")
+		suite.Settled(requestsIn(since, ns)).Should(ConsistOf(writes), "spec and status, once, and no read")
 	})
 
 	It("follows a namespaceSelector that changes", func(ctx context.Context) {
@@ -135,7 +136,7 @@ var _ = Describe("The configuration takes effect without a restart", Label("foun
 		})
 		deploy(ctx, ns, "later", llama)
 		awaitAIBOM(ctx, ns, "deployment-later")
-		settledOn(requestsIn(since, ns)).Should(ConsistOf("create aiboms deployment-later", "patch aiboms/status deployment-later"))
+		suite.Settled(requestsIn(since, ns)).Should(ConsistOf("create aiboms deployment-later", "patch aiboms/status deployment-later"))
 	})
 })
 

@@ -71,11 +71,11 @@ var _ = Describe("Updates are conflict-safe", Label("foundation-6"), func() {
 		Expect(reviewed.Message).To(Equal(fmt.Sprint(rounds-1)), "and is their last one")
 		Expect(aibom.Status.ConsecutiveErrors).To(BeZero(), "a lost race is no failure")
 
-		writes, err := plane.Requests(since, harness.Filter{User: managerUser, Namespace: ns, WritesOnly: true})
+		writes, err := plane.Requests(since, harness.Filter{User: harness.ManagerUser, Namespace: ns, WritesOnly: true})
 		Expect(err).NotTo(HaveOccurred())
 		lost := 0
 		for _, w := range writes {
-			Expect(line(w)).To(Equal("patch aiboms/status deployment-llm"), "nothing but the status had to be written")
+			Expect(w.Short()).To(Equal("patch aiboms/status deployment-llm"), "nothing but the status had to be written")
 			Expect(w.ResponseStatus.Code).To(Or(Equal(200), Equal(409)), "written or refused as outdated")
 			if w.ResponseStatus.Code == 409 {
 				lost++

@@ -21,6 +21,7 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 	"github.com/k8s-aibom/k8s-aibom/internal/scrape"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 // saboteur reads workloads as the controller does until it is told to fail. No object that
@@ -86,7 +87,7 @@ var _ = Describe("A failure keeps the last document and sets Ready=False with th
 			haveCondition(v1beta1.ConditionStale, metav1.ConditionFalse, v1beta1.ReasonDocumentCurrent),
 			HaveField("Status.ConsecutiveErrors", BeEquivalentTo(1)),
 		), "the AIBOM says that and why it is not up to date")
-		settledOn(requestsAbout(since, ns, "aiboms")).Should(Equal([]string{"patch aiboms/status deployment-llm"}),
+		suite.Settled(requestsAbout(since, ns, "aiboms")).Should(Equal([]string{"patch aiboms/status deployment-llm"}),
 			"the same failure is written once")
 		failed, err := getAIBOM(ctx, ns, "deployment-llm")()
 		Expect(err).NotTo(HaveOccurred())

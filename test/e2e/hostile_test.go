@@ -14,6 +14,7 @@ import (
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 var _ = Describe("Hostile input gives a bounded, valid document", Label("foundation-6"), func() {
@@ -36,7 +37,7 @@ var _ = Describe("Hostile input gives a bounded, valid document", Label("foundat
 		for _, model := range aibom.Status.Summary.Models {
 			Expect(len(model.Identity)).To(BeNumerically("<=", 1100), "a value is cut")
 		}
-		settledOn(requests(since, ns)).Should(Equal([]string{
+		suite.Settled(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-hostile", "patch aiboms/status deployment-hostile",
 		}), "it costs what any workload costs")
 		Expect(manager.Exited()).NotTo(BeClosed(), "the manager runs on")
@@ -140,7 +141,7 @@ var _ = Describe("No secret of a manifest leaves it", Label("foundation-6"), fun
 				Expect(strings.Contains(text, secret)).To(BeFalse(), "%s holds %s", place, secret)
 			}
 		}
-		seen, err := plane.Requests(0, harness.Filter{User: managerUser, Resource: "secrets"})
+		seen, err := plane.Requests(0, harness.Filter{User: harness.ManagerUser, Resource: "secrets"})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(seen).To(BeEmpty(), "the manager never asks for a Secret")
 	})

@@ -20,7 +20,7 @@ import (
 // audit log tells two replicas apart.
 const standbyAccount = "e2e-standby"
 
-var standbyUser = harness.ServiceAccountUser(systemNamespace, standbyAccount)
+var standbyUser = harness.ServiceAccountUser(harness.SystemNamespace, standbyAccount)
 
 var _ = Describe("One of several replicas leads", Label("foundation-3"), Ordered, func() {
 	BeforeAll(func(ctx context.Context) {
@@ -90,7 +90,7 @@ var _ = Describe("One of several replicas leads", Label("foundation-3"), Ordered
 func leader(ctx context.Context) string {
 	GinkgoHelper()
 	lease := &coordinationv1.Lease{}
-	Expect(admin.Get(ctx, client.ObjectKey{Namespace: systemNamespace, Name: "k8s-aibom.k8saibom.dev"}, lease)).To(Succeed())
+	Expect(admin.Get(ctx, client.ObjectKey{Namespace: harness.SystemNamespace, Name: "k8s-aibom.k8saibom.dev"}, lease)).To(Succeed())
 	Expect(lease.Spec.HolderIdentity).NotTo(BeNil())
 	return *lease.Spec.HolderIdentity
 }
@@ -107,7 +107,7 @@ func standbyRequests(since harness.Mark) func() ([]string, error) {
 			case e.ObjectRef.Resource == "leases", e.ObjectRef.Resource == "events":
 			case e.ObjectRef.Namespace == "" && (e.Verb == "list" || e.Verb == "watch"):
 			case e.IsWrite(), e.ObjectRef.Resource == "aiboms":
-				lines = append(lines, line(e))
+				lines = append(lines, e.Short())
 			}
 		}
 		return lines, err
@@ -116,8 +116,8 @@ func standbyRequests(since harness.Mark) func() ([]string, error) {
 
 // standbyRights bind the roles that ship to the standby's account.
 func standbyRights() []client.Object {
-	meta := metav1.ObjectMeta{Name: standbyAccount, Namespace: systemNamespace}
-	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: systemNamespace, Name: standbyAccount}}
+	meta := metav1.ObjectMeta{Name: standbyAccount, Namespace: harness.SystemNamespace}
+	subjects := []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: harness.SystemNamespace, Name: standbyAccount}}
 	bind := func(role string) client.Object {
 		return &rbacv1.ClusterRoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Name: standbyAccount + "-" + role}, Subjects: subjects,

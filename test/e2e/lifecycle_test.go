@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 var _ = Describe("The controller keeps an AIBOM for each AI workload", Label("foundation-3"), func() {
@@ -94,7 +95,7 @@ var _ = Describe("An AIBOM that has lost its reason is deleted", Label("foundati
 		since := mark()
 		optIn(ctx, ns, nil)
 		Eventually(listAIBOMs(ctx, ns)).Should(BeEmpty(), "leaving the opt-in deletes the AIBOMs")
-		settledOn(requests(since, ns)).Should(ConsistOf("delete aiboms deployment-llm", "delete aiboms job-train"),
+		suite.Settled(requests(since, ns)).Should(ConsistOf("delete aiboms deployment-llm", "delete aiboms job-train"),
 			"a deletion costs one write")
 
 		optIn(ctx, ns, ptr.To(v1beta1.OptInValue))
@@ -112,7 +113,7 @@ var _ = Describe("An AIBOM that has lost its reason is deleted", Label("foundati
 			d.Spec.Template.Spec = plain().Spec
 		})
 		Eventually(listAIBOMs(ctx, ns)).Should(BeEmpty(), "nginx is no AI workload")
-		settledOn(requests(since, ns)).Should(ConsistOf("delete aiboms deployment-llm"), "a deletion costs one write")
+		suite.Settled(requests(since, ns)).Should(ConsistOf("delete aiboms deployment-llm"), "a deletion costs one write")
 
 		serve(ctx, deployment, llama)
 		change(ctx, deployment, func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = vllmImage })
@@ -126,7 +127,7 @@ var _ = Describe("An AIBOM that has lost its reason is deleted", Label("foundati
 		since := mark()
 		Expect(admin.Delete(ctx, deployment)).To(Succeed())
 		Eventually(listAIBOMs(ctx, ns)).WithTimeout(gcTimeout).Should(BeEmpty(), "its owner is gone")
-		settledOn(requests(since, ns)).Should(BeEmpty(), "which costs the manager nothing")
+		suite.Settled(requests(since, ns)).Should(BeEmpty(), "which costs the manager nothing")
 	})
 
 	It("makes no request about a namespace that is being deleted", func(ctx context.Context) {
@@ -139,7 +140,7 @@ var _ = Describe("An AIBOM that has lost its reason is deleted", Label("foundati
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
 		Expect(admin.Delete(ctx, namespace)).To(Succeed())
 		Eventually(listAIBOMs(ctx, ns)).WithTimeout(gcTimeout).Should(BeEmpty(), "the AIBOMs go with the namespace")
-		settledOn(requests(since, ns)).Should(BeEmpty(), "nothing can be created there any more")
+		suite.Settled(requests(since, ns)).Should(BeEmpty(), "nothing can be created there any more")
 	})
 })
 

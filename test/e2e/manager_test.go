@@ -8,7 +8,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"github.com/onsi/gomega/types"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -24,24 +23,19 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
-// managerUser is who the manager is to the API server.
-var managerUser = harness.ServiceAccountUser(systemNamespace, managerAccount)
-
 // manager is the process that serves the specs; those that need another one put it back.
 var manager *harness.ManagerProcess
 
 // startManager runs the real binary as its own ServiceAccount, as the shipped Deployment does.
 func startManager(ctx context.Context, args ...string) {
 	GinkgoHelper()
-	manager = startManagerAs(ctx, managerAccount, harness.ManagerOptions{Args: args})
+	manager = startManagerAs(ctx, harness.ManagerAccount, harness.ManagerOptions{Args: args})
 }
 
 func startManagerAs(ctx context.Context, account string, options harness.ManagerOptions) *harness.ManagerProcess {
 	GinkgoHelper()
-	_, kubeconfig, err := plane.ServiceAccountConfig(ctx, systemNamespace, account)
-	Expect(err).NotTo(HaveOccurred())
-	options.Name, options.Namespace, options.Kubeconfig, options.LeaderElect = account, systemNamespace, kubeconfig, true
-	m, err := plane.StartManager(ctx, options)
+	options.Name, options.LeaderElect = account, true
+	m, err := plane.StartManagerAs(ctx, account, options)
 	Expect(err).NotTo(HaveOccurred())
 	return m
 }
@@ -63,13 +57,13 @@ func withoutManager() {
 // end of the spec. The binary must not run meanwhile.
 func startInProcess(ctx context.Context, scrape func(kinds.Kind) controller.ScrapeFunc) ctrl.Manager {
 	GinkgoHelper()
-	restConfig, _, err := plane.ServiceAccountConfig(ctx, systemNamespace, managerAccount)
+	restConfig, _, err := plane.ServiceAccountConfig(ctx, harness.SystemNamespace, harness.ManagerAccount)
 	Expect(err).NotTo(HaveOccurred())
 	cacheOptions := controller.CacheOptions()
 	// What is read must be what is watched: nothing may come to be cached on the quiet.
 	cacheOptions.ReaderFailOnMissingInformer = true
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
-		Scheme:  scheme,
+		Scheme:  harness.Scheme,
 		Logger:  GinkgoLogr,
 		Cache:   cacheOptions,
 		Client:  client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
@@ -116,47 +110,18 @@ func requestsIn(since harness.Mark, namespace string) func() ([]string, error) {
 	return countedRequests(since, namespace)
 }
 
-// settledOn asserts on requests that have come to rest. The API server writes a request to its
-// audit log when it has answered it, which may be a moment after others see what it changed.
-func settledOn(requests func() ([]string, error), intervals ...any) settledRequests {
-	return settledRequests{requests, intervals}
-}
-
-type settledRequests struct {
-	requests  func() ([]string, error)
-	intervals []any
-}
-
-func (s settledRequests) Should(matcher types.GomegaMatcher, why ...any) {
-	GinkgoHelper()
-	Eventually(s.requests).Should(matcher, why...)
-	Consistently(s.requests, s.intervals...).Should(matcher, why...)
-}
-
 func countedRequests(since harness.Mark, namespaces ...string) func() ([]string, error) {
 	return func() ([]string, error) {
-		all, err := plane.Requests(since, harness.Filter{User: managerUser})
+		all, err := plane.Requests(since, harness.Filter{User: harness.ManagerUser})
 		var lines []string
 		for _, e := range all {
 			if e.ObjectRef.Resource == "leases" || e.Verb == "watch" || !slices.Contains(namespaces, e.ObjectRef.Namespace) {
 				continue
 			}
-			lines = append(lines, line(e))
+			lines = append(lines, e.Short())
 		}
 		return lines, err
 	}
-}
-
-// line is a request in short, such as "patch aiboms/status deployment-llm".
-func line(e harness.AuditEvent) string {
-	resource := e.ObjectRef.Resource
-	if resource == "" {
-		return e.Verb + " " + e.RequestURI
-	}
-	if e.ObjectRef.Subresource != "" {
-		resource += "/" + e.ObjectRef.Subresource
-	}
-	return e.Verb + " " + resource + " " + e.ObjectRef.Name
 }
 
 func mark() harness.Mark {

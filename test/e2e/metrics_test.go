@@ -14,6 +14,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
 var _ = Describe("The metrics endpoint is secure", Label("foundation-3"), func() {
@@ -83,16 +85,16 @@ func metrics(ctx context.Context, token string) (int, string) {
 // metricsToken is the token of an account that may read metrics by the ClusterRole that ships.
 func metricsToken(ctx context.Context) string {
 	GinkgoHelper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: systemNamespace, Name: "e2e-metrics-reader"}}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: harness.SystemNamespace, Name: "e2e-metrics-reader"}}
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: account.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: metricsRole},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: systemNamespace, Name: account.Name}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: harness.MetricsRole},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: harness.SystemNamespace, Name: account.Name}},
 	}
 	for _, object := range []client.Object{account, binding} {
 		Expect(client.IgnoreAlreadyExists(admin.Create(ctx, object))).To(Succeed())
 	}
-	config, _, err := plane.ServiceAccountConfig(ctx, systemNamespace, account.Name)
+	config, _, err := plane.ServiceAccountConfig(ctx, harness.SystemNamespace, account.Name)
 	Expect(err).NotTo(HaveOccurred())
 	Eventually(func() int {
 		code, _ := metrics(ctx, config.BearerToken)

@@ -111,7 +111,7 @@ var _ = Describe("The command line", Label("foundation-3"), func() {
 
 	It("says where it runs by the downward API", func(ctx context.Context) {
 		shipped := &appsv1.Deployment{}
-		Expect(admin.Get(ctx, client.ObjectKey{Namespace: systemNamespace, Name: managerAccount}, shipped)).To(Succeed())
+		Expect(admin.Get(ctx, client.ObjectKey{Namespace: harness.SystemNamespace, Name: harness.ManagerAccount}, shipped)).To(Succeed())
 		Expect(shipped.Spec.Template.Spec.Containers).To(HaveLen(1))
 		container := shipped.Spec.Template.Spec.Containers[0]
 		fields := map[string]string{}
@@ -122,12 +122,12 @@ var _ = Describe("The command line", Label("foundation-3"), func() {
 		}
 		Expect(fields).To(Equal(map[string]string{"POD_NAME": "metadata.name", "POD_NAMESPACE": "metadata.namespace"}))
 		Expect(container.Args).To(ContainElement("--leader-elect"), "what ships has leader election on")
-		_, code := runManager([]string{"POD_NAMESPACE=" + systemNamespace}, append(container.Args, "--version")...)
+		_, code := runManager([]string{"POD_NAMESPACE=" + harness.SystemNamespace}, append(container.Args, "--version")...)
 		Expect(code).To(BeZero(), "the manager understands the flags that ship")
 
 		log, err := manager.Log()
 		Expect(err).NotTo(HaveOccurred())
-		Expect(log).To(MatchRegexp(`"msg":"Starting".*"pod":"%s","namespace":"%s"`, managerAccount, systemNamespace))
+		Expect(log).To(MatchRegexp(`"msg":"Starting".*"pod":"%s","namespace":"%s"`, harness.ManagerAccount, harness.SystemNamespace))
 	})
 })
 

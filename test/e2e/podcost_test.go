@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 var _ = Describe("Pods are found in informer indexes, never by a list and a filter", Label("foundation-7"), func() {
@@ -42,11 +43,11 @@ var _ = Describe("Pods are found in informer indexes, never by a list and a filt
 		}
 
 		for _, resource := range []string{"pods", "replicasets", "deployments", "namespaces"} {
-			seen, err := plane.Requests(since, harness.Filter{User: managerUser, Resource: resource})
+			seen, err := plane.Requests(since, harness.Filter{User: harness.ManagerUser, Resource: resource})
 			Expect(err).NotTo(HaveOccurred())
 			lists, watches := 0, 0
 			for _, request := range seen {
-				if request.Verb == "get" && request.ObjectRef.Namespace == systemNamespace {
+				if request.Verb == "get" && request.ObjectRef.Namespace == harness.SystemNamespace {
 					continue // its own, once at start, so that events can refer to it
 				}
 				Expect(request.Verb).To(Or(Equal("list"), Equal("watch")), "the manager only informs itself: %s", request)
@@ -79,12 +80,12 @@ var _ = Describe("Pods are found in informer indexes, never by a list and a filt
 			pod := foreignPod(ns, fmt.Sprintf("foreign-%d", i))
 			reportImage(ctx, pod, digest("9"))
 		}
-		settledOn(requests(since, ns)).Should(BeEmpty(), "foreign pods cost no request")
+		suite.Settled(requests(since, ns)).Should(BeEmpty(), "foreign pods cost no request")
 		Expect(reconciles(ctx, token)).To(Equal(settled), "and nothing is looked at because of them")
 
 		deploy(ctx, ns, "after", llama)
 		awaitAIBOM(ctx, ns, "deployment-after")
-		settledOn(requests(since, ns)).Should(Equal([]string{
+		suite.Settled(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-after", "patch aiboms/status deployment-after",
 		}), "a workload among them costs what it costs without them")
 	})

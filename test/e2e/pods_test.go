@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 // digest is a SHA-256 of 64 times the same digit.
@@ -30,7 +32,7 @@ var _ = Describe("Digests come from pod status", Label("foundation-7"), func() {
 		since := mark()
 		reportImage(ctx, &pod, digest("a"))
 		awaitDigest(ctx, ns, "deployment-llm", digest("a"))
-		settledOn(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}),
+		suite.Settled(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}),
 			"a digest that becomes known costs one write and no read")
 
 		By("another revision, whose pods another ReplicaSet makes")

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 // deliveries is time for a few attempts of a sink with a timeout of a second.
@@ -113,7 +114,7 @@ var _ = Describe("A document over the threshold", Label("foundation-6"), func() 
 		Expect(hex.EncodeToString(sum[:])).To(Equal(document.SHA256), "what lies there has the hash that the AIBOM states")
 		Expect(delivered).To(HaveLen(int(document.Size)))
 		Expect(validDocument("1.6", delivered).Metadata.Component.Name).To(Equal("llm"))
-		settledOn(requests(since, ns)).Should(Equal([]string{
+		suite.Settled(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-llm", "patch aiboms/status deployment-llm",
 		}), "a sink changes nothing about the two writes")
 	})

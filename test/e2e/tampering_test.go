@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 var _ = Describe("What somebody changes by hand is put right", Label("foundation-6"), func() {
@@ -29,7 +30,7 @@ var _ = Describe("What somebody changes by hand is put right", Label("foundation
 		Expect(admin.Delete(ctx, before)).To(Succeed())
 		after := awaitAIBOM(ctx, ns, "deployment-llm", HaveField("UID", Not(Equal(before.UID))))
 		Expect(after.Status.InputHash).To(Equal(before.Status.InputHash))
-		settledOn(requests(since, ns)).Should(Equal([]string{
+		suite.Settled(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-llm", "patch aiboms/status deployment-llm",
 		}), "which costs what a new workload costs")
 	})
@@ -44,7 +45,7 @@ var _ = Describe("What somebody changes by hand is put right", Label("foundation
 			aibom, err := getAIBOM(ctx, ns, "deployment-llm")()
 			return timeless(aibom.Status), errors.Join(err, sound(aibom))
 		}).Should(Equal(timeless(before.Status)), "the status is what it was")
-		settledOn(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}), "by one write")
+		suite.Settled(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}), "by one write")
 	},
 		Entry("a document with other bytes", func(s *v1beta1.AIBOMStatus) { s.BOMDocument.Inline.Data = `{"bomFormat":"CycloneDX"}` }),
 		Entry("a document of the same size with other bytes", func(s *v1beta1.AIBOMStatus) {

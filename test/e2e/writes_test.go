@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 var _ = Describe("A new workload costs exactly two writes", Label("foundation-6"), func() {
@@ -26,7 +27,7 @@ var _ = Describe("A new workload costs exactly two writes", Label("foundation-6"
 			since := mark()
 			workload := create(ctx, kind, ns, "llm", serving(llama))
 			awaitAIBOM(ctx, ns, name)
-			settledOn(requests(since, ns)).Should(Equal([]string{
+			suite.Settled(requests(since, ns)).Should(Equal([]string{
 				"create aiboms " + name, "patch aiboms/status " + name,
 			}), "create and status, in this order, and no read")
 			Expect(admin.Delete(ctx, workload, client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
@@ -40,7 +41,7 @@ var _ = Describe("A new workload costs exactly two writes", Label("foundation-6"
 		scale(ctx, deployment, 2)
 		awaitPods(ctx, ns, 2)
 		awaitAIBOM(ctx, ns, "deployment-llm")
-		settledOn(requests(since, ns)).Should(Equal([]string{
+		suite.Settled(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-llm", "patch aiboms/status deployment-llm",
 		}), "pods that have not reported a digest say nothing")
 	})
@@ -52,7 +53,7 @@ var _ = Describe("A new workload costs exactly two writes", Label("foundation-6"
 		since := mark()
 		serve(ctx, deployment, qwen)
 		after := awaitAIBOM(ctx, ns, "deployment-llm", haveModels(qwen))
-		settledOn(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}), "one write and no read")
+		suite.Settled(requests(since, ns)).Should(Equal([]string{"patch aiboms/status deployment-llm"}), "one write and no read")
 		Expect(after.Status.InputHash).NotTo(Equal(before.Status.InputHash))
 		Expect(after.UID).To(Equal(before.UID))
 	})
@@ -72,7 +73,7 @@ var _ = Describe("An event that changes no finding costs no write and no read fr
 		// it has seen the event.
 		deploy(ctx, ns, "later", qwen)
 		awaitAIBOM(ctx, ns, "deployment-later")
-		settledOn(requests(since, ns)).Should(Equal([]string{
+		suite.Settled(requests(since, ns)).Should(Equal([]string{
 			"create aiboms deployment-later", "patch aiboms/status deployment-later",
 		}), "the event led to no request at all")
 	},
@@ -157,7 +158,7 @@ var _ = Describe("A restart over an existing inventory costs no write", Label("f
 		awaitAIBOM(ctx, other, "deployment-added", haveModels(qwen))
 		Eventually(listAIBOMs(ctx, other)).WithTimeout(gcTimeout).Should(HaveLen(2), "what was deleted meanwhile is gone")
 
-		settledOn(requestsIn(since, ns)).Should(BeEmpty(), "the inventory that is right is neither written nor read")
+		suite.Settled(requestsIn(since, ns)).Should(BeEmpty(), "the inventory that is right is neither written nor read")
 		Expect(requestsIn(since, other)()).To(ConsistOf("patch aiboms/status deployment-changed",
 			"create aiboms deployment-added", "patch aiboms/status deployment-added"))
 		for name, version := range want {

@@ -32,7 +32,7 @@ func onlyBuiltInAnd(ctx context.Context, some ...kinds.Kind) {
 // aboutGraphs are the manager's requests about Dynamo graphs since a mark.
 func aboutGraphs(since harness.Mark) func() (int, error) {
 	return func() (int, error) {
-		requests, err := system.Plane.Requests(since, harness.Filter{User: watched.ManagerUser, Resource: graph.Resource})
+		requests, err := system.Plane.Requests(since, harness.Filter{User: harness.ManagerUser, Resource: graph.Resource})
 		return len(requests), err
 	}
 }

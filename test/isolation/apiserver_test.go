@@ -9,9 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/health"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
@@ -55,24 +53,13 @@ var _ = Describe("A kind that the controller may not read", Label(label), func()
 // the returned function is called.
 func forbid(ctx context.Context, k kinds.Kind) (giveBack func(context.Context)) {
 	GinkgoHelper()
-	role := &rbacv1.ClusterRole{}
-	Expect(system.Admin.Get(ctx, client.ObjectKey{Name: watched.ManagerRole}, role)).To(Succeed())
-	before := role.DeepCopy()
-	role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
-		return slices.Contains(r.APIGroups, k.GVK.Group) && slices.Contains(r.Resources, k.Resource)
+	return system.LimitRole(ctx, func(role *rbacv1.ClusterRole) {
+		shipped := len(role.Rules)
+		role.Rules = slices.DeleteFunc(role.Rules, func(r rbacv1.PolicyRule) bool {
+			return slices.Contains(r.APIGroups, k.GVK.Group) && slices.Contains(r.Resources, k.Resource)
+		})
+		Expect(role.Rules).To(HaveLen(shipped-1), "the shipped role has a rule for %s", k.Key())
 	})
-	Expect(role.Rules).To(HaveLen(len(before.Rules)-1), "the shipped role has a rule for %s", k.Key())
-	Expect(system.Admin.Update(ctx, role)).To(Succeed())
-	giveBack = func(ctx context.Context) {
-		GinkgoHelper()
-		Expect(system.Admin.Patch(ctx, &rbacv1.ClusterRole{
-			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
-			ObjectMeta: metav1.ObjectMeta{Name: watched.ManagerRole},
-			Rules:      before.Rules,
-		}, client.Merge)).To(Succeed())
-	}
-	DeferCleanup(giveBack)
-	return giveBack
 }
 
 var _ = Describe("An API server that accepts the requests for one kind and never answers", Label(label), func() {

@@ -17,6 +17,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 	"github.com/k8s-aibom/k8s-aibom/test/watched"
 )
 
@@ -65,7 +66,7 @@ type sharedManager struct {
 func startShared() *sharedManager {
 	GinkgoHelper()
 	mgr, err := ctrl.NewManager(system.Plane.Config(), ctrl.Options{
-		Scheme: watched.Scheme, Logger: GinkgoLogr, Metrics: metricsserver.Options{BindAddress: "0"},
+		Scheme: harness.Scheme, Logger: GinkgoLogr, Metrics: metricsserver.Options{BindAddress: "0"},
 	})
 	Expect(err).NotTo(HaveOccurred())
 	s := &sharedManager{ended: make(chan error, 1)}

@@ -14,7 +14,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
@@ -49,9 +48,6 @@ func TestIsolation(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	ctrl.SetLogger(GinkgoLogr)
-	noLeaks := harness.LeakCheck()
-	DeferCleanup(func() { Eventually(noLeaks).Should(Succeed(), "no goroutine outlives the suite") })
 	system = watched.Install(ctx, harness.Options{
 		APIServerFlags: map[string][]string{"etcd-compaction-interval": {compaction.String()}},
 	})

@@ -42,7 +42,7 @@ var _ = Describe("Third-party kinds that work", Label(label), func() {
 			want[k.Resource] = 1
 		}
 		watches := func() (map[string]int, error) {
-			requests, err := system.Plane.Requests(since, harness.Filter{User: watched.ManagerUser, Verb: "watch"})
+			requests, err := system.Plane.Requests(since, harness.Filter{User: harness.ManagerUser, Verb: "watch"})
 			seen := map[string]int{}
 			for _, r := range requests {
 				if _, asked := want[r.ObjectRef.Resource]; asked {

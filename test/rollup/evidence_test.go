@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 // written is what it costs to report a workload for the first time.
@@ -53,7 +54,7 @@ var _ = Describe("Only controller ownerReferences are evidence", Label(label), f
 		s.stateful(ctx, "child", reference)
 		s.only(ctx, "leaderworkerset-llm", "statefulset-child")
 		s.says(ctx, "leaderworkerset-llm", report{})
-		settled(requests(since, s.namespace), ConsistOf(written("statefulset-child")), "nobody asks for an owner that does not control")
+		suite.Settled(requests(since, s.namespace)).Should(ConsistOf(written("statefulset-child")), "nobody asks for an owner that does not control")
 	})
 
 	It("and one namespace's workloads never belong to another namespace's", func(ctx context.Context) {
@@ -74,7 +75,7 @@ var _ = Describe("The walk to the owner", Label(label), func() {
 		object := s.stateful(ctx, "llm")
 		s.only(ctx, "statefulset-llm")
 		touch(ctx, object)
-		settled(requests(since, s.namespace), ConsistOf(written("statefulset-llm")), "the AIBOM is written and nothing is read")
+		suite.Settled(requests(since, s.namespace)).Should(ConsistOf(written("statefulset-llm")), "the AIBOM is written and nothing is read")
 	})
 
 	It("costs no request where the owners are built-in kinds", func(ctx context.Context) {
@@ -82,7 +83,7 @@ var _ = Describe("The walk to the owner", Label(label), func() {
 		s.overdueCronJob(ctx, "nightly")
 		job := s.jobOf(ctx)
 		s.says(ctx, "cronjob-nightly", report{owned: []string{"Job/" + job.Name}})
-		settled(requestsIn(since, s.namespace), Not(ContainElement(HavePrefix("get "))), "what is watched is not read")
+		suite.Settled(requestsIn(since, s.namespace)).Should(Not(ContainElement(HavePrefix("get "))), "what is watched is not read")
 	})
 
 	It("is one GET for each owner, by the words of the reference", func(ctx context.Context) {
@@ -95,7 +96,7 @@ var _ = Describe("The walk to the owner", Label(label), func() {
 		s.says(ctx, "dynamographdeployment-llm", report{owned: []string{"DynamoComponentDeployment/decode", "StatefulSet/child"}})
 		var reads []string
 		Eventually(func() ([]string, error) {
-			all, err := plane.Requests(since, harness.Filter{User: managerUser, Verb: "get", Namespace: s.namespace})
+			all, err := plane.Requests(since, harness.Filter{User: harness.ManagerUser, Verb: "get", Namespace: s.namespace})
 			reads = nil
 			for _, e := range all {
 				reads = append(reads, e.ObjectRef.APIVersion+" "+e.ObjectRef.Resource+" "+e.ObjectRef.Name)
@@ -112,6 +113,6 @@ var _ = Describe("The walk to the owner", Label(label), func() {
 		since := mark()
 		g := s.materialise(ctx, s.put(ctx, workerSet, "llm"))
 		runs(ctx, g.workerPod, digest("1"))
-		settled(requestsIn(since, s.namespace), BeEmpty(), "nobody asks who owns what is not reported")
+		suite.Settled(requestsIn(since, s.namespace)).Should(BeEmpty(), "nobody asks who owns what is not reported")
 	})
 })

@@ -10,6 +10,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
 // specsUser is who the specs are to the API server; they may delete workloads.
@@ -46,7 +48,7 @@ func keepFromGarbageCollection(ctx context.Context) {
 		},
 	})).To(Succeed())
 
-	anybody, err := client.New(plane.Config(), client.Options{Scheme: scheme})
+	anybody, err := client.New(plane.Config(), client.Options{Scheme: harness.Scheme})
 	Expect(err).NotTo(HaveOccurred())
 	probe := statefulSet(metav1.NamespaceDefault, "kept", 0)
 	Expect(admin.Create(ctx, probe)).To(Succeed())

@@ -9,6 +9,8 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 var _ = Describe("The root's document follows its descendants' pods", Label(label), func() {
@@ -78,6 +80,6 @@ var _ = Describe("The root's document follows its descendants' pods", Label(labe
 			})
 			change(ctx, pod, func(p *corev1.Pod) { p.Annotations = map[string]string{"rollup.example.com/note": "not read"} })
 		}
-		settled(requests(since, s.namespace), BeEmpty(), "looking at the graph would list what is in between")
+		suite.Settled(requests(since, s.namespace)).Should(BeEmpty(), "looking at the graph would list what is in between")
 	})
 })

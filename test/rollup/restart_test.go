@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 // watchAIBOMs returns a function that lists the AIBOMs of the scene that anybody made or deleted
@@ -22,7 +23,7 @@ func watchAIBOMs(s *scene) func() ([]string, error) {
 		var lines []string
 		for _, e := range all {
 			if e.Verb != "patch" {
-				lines = append(lines, line(e))
+				lines = append(lines, e.Short())
 			}
 		}
 		return lines, err
@@ -55,14 +56,14 @@ var _ = Describe("A restart of the controller", Label(label), func() {
 			Eventually(outcomes(ctx, kind, "unchanged")).Should(BeNumerically(">=", 1), "so is each root that is a %s", kind)
 		}
 		written := func() ([]string, error) {
-			all, err := plane.Requests(since, harness.Filter{User: managerUser, Namespace: s.namespace, WritesOnly: true})
+			all, err := plane.Requests(since, harness.Filter{User: harness.ManagerUser, Namespace: s.namespace, WritesOnly: true})
 			var lines []string
 			for _, e := range all {
-				lines = append(lines, line(e))
+				lines = append(lines, e.Short())
 			}
 			return lines, err
 		}
-		settled(written, BeEmpty(), "nothing is written")
+		suite.Settled(written).Should(BeEmpty(), "nothing is written")
 	})
 
 	It("waits with the workloads below third-party kinds until it knows which of these are there", func(ctx context.Context) {

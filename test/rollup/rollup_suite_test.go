@@ -7,88 +7,48 @@ package rollup
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/test/cdxschema"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 // label marks the specs of this suite by the design that they hold.
 const label = "design-005"
 
-// What config/default installs.
-const (
-	systemNamespace = "k8s-aibom-system"
-	managerAccount  = "k8s-aibom-controller-manager"
-)
-
 var (
-	root      string
 	plane     *harness.ControlPlane
-	scheme    = runtime.NewScheme()
 	admin     client.Client
 	validator *cdxschema.Validator
 	// external are the CRDs of the six third-party kinds.
 	external []*apiextensionsv1.CustomResourceDefinition
 )
 
-func TestRollup(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a control plane")
-	}
-	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(30 * time.Second)
-	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
-	// Longer than the second after which the manager tries again what is undecided.
-	SetDefaultConsistentlyDuration(1200 * time.Millisecond)
-	SetDefaultConsistentlyPollingInterval(200 * time.Millisecond)
-	RunSpecs(t, "Ownership roll-up")
-}
+func TestRollup(t *testing.T) { suite.Run(t, "Ownership roll-up") }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	ctrl.SetLogger(GinkgoLogr)
-	noLeaks := harness.LeakCheck()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, v1beta1.AddToScheme, apiextensionsv1.AddToScheme,
-	} {
-		Expect(add(scheme)).To(Succeed())
-	}
 	var err error
-	root, err = harness.RepoRoot()
-	Expect(err).NotTo(HaveOccurred())
 	validator, err = cdxschema.New()
 	Expect(err).NotTo(HaveOccurred())
-	plane, err = harness.Start(ctx, harness.Options{WithControllerManager: true})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() {
-		Expect(plane.Stop()).To(Succeed())
-		Eventually(noLeaks).Should(Succeed(), "no goroutine outlives the suite")
-	})
+	plane = suite.Start(ctx, harness.Options{WithControllerManager: true})
 	config, err := plane.UserConfig(specsUser, "system:masters")
 	Expect(err).NotTo(HaveOccurred())
-	admin, err = client.New(config, client.Options{Scheme: scheme})
+	admin, err = client.New(config, client.Options{Scheme: harness.Scheme})
 	Expect(err).NotTo(HaveOccurred())
 
-	kubectl(ctx, "apply", "-k", filepath.Join(root, "config", "default"))
-	kubectl(ctx, "-n", systemNamespace, "scale", "deployment", managerAccount, "--replicas=0")
-	kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s",
-		"crd/aiboms.aibom.k8saibom.dev", "crd/aibomcontrollerconfigs.aibom.k8saibom.dev")
-	external, err = harness.ReadCRDs(filepath.Join(root, "config", "crd", "external"))
+	external, err = harness.ExternalCRDs()
 	Expect(err).NotTo(HaveOccurred())
 	install(external...)
 	keepFromGarbageCollection(ctx)
-	startProxy(ctx)
+	between, kubeconfig = suite.Proxy(ctx, plane)
 	startManager(ctx)
 	DeferCleanup(stopManager)
 })
@@ -99,7 +59,7 @@ func awaitQuiet() {
 	GinkgoHelper()
 	before := -1
 	Eventually(func() (bool, error) {
-		all, err := plane.Requests(0, harness.Filter{User: managerUser})
+		all, err := plane.Requests(0, harness.Filter{User: harness.ManagerUser})
 		made := 0
 		for _, e := range all {
 			if e.Verb != "watch" && e.ObjectRef.Resource != "leases" {
@@ -128,7 +88,7 @@ var _ = AfterEach(func(ctx context.Context) {
 // refusals are the requests that RBAC refused to the manager, but for those for the one kind
 // that specs made for that.
 func refusals() ([]string, error) {
-	refused, err := plane.Requests(0, harness.Filter{User: managerUser, Code: 403})
+	refused, err := plane.Requests(0, harness.Filter{User: harness.ManagerUser, Code: 403})
 	var lines []string
 	for _, e := range refused {
 		if e.ObjectRef.Resource != secretive.Spec.Names.Plural {
@@ -144,10 +104,4 @@ func install(crds ...*apiextensionsv1.CustomResourceDefinition) {
 	for _, crd := range crds {
 		Expect(plane.InstallCRDs(crd.DeepCopy())).To(Succeed(), "%s is installed", crd.Name)
 	}
-}
-
-func kubectl(ctx context.Context, args ...string) {
-	GinkgoHelper()
-	_, _, err := plane.Kubectl(ctx, args...)
-	Expect(err).NotTo(HaveOccurred())
 }

@@ -11,34 +11,25 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/test/watched"
 )
 
 // The six third-party kinds.
 var (
-	inferenceService = kindOf("serving.kserve.io", "InferenceService")
-	graph            = kindOf("nvidia.com", "DynamoGraphDeployment")
-	component        = kindOf("nvidia.com", "DynamoComponentDeployment")
-	nimService       = kindOf("apps.nvidia.com", "NIMService")
-	workerSet        = kindOf("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
-	disaggregatedSet = kindOf("disaggregatedset.x-k8s.io", "DisaggregatedSet")
+	inferenceService = watched.InferenceService
+	graph            = watched.Graph
+	component        = watched.Component
+	nimService       = watched.NIMService
+	workerSet        = watched.WorkerSet
+	disaggregatedSet = watched.DisaggregatedSet
 )
-
-func kindOf(group, kind string) kinds.Kind {
-	k, known := kinds.For(schema.GroupKind{Group: group, Kind: kind})
-	if !known {
-		panic("the catalogue lost " + kind)
-	}
-	return k
-}
 
 const podTemplate = `{spec: {containers: [{name: server, image: "` + vllmImage + `", command: [vllm, serve, Qwen/Qwen3-8B]}]}}`
 
@@ -141,9 +132,5 @@ func crdOf(of schema.GroupVersionKind) *apiextensionsv1.CustomResourceDefinition
 // uninstall removes a CRD with all of its objects and waits until it is gone.
 func uninstall(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) {
 	GinkgoHelper()
-	object := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: crd.Name}}
-	Expect(client.IgnoreNotFound(admin.Delete(ctx, object))).To(Succeed())
-	Eventually(func() bool {
-		return apierrors.IsNotFound(admin.Get(ctx, client.ObjectKeyFromObject(object), object))
-	}).Should(BeTrue(), "%s is removed", crd.Name)
+	Expect(plane.RemoveCRD(ctx, crd.Name)).To(Succeed())
 }

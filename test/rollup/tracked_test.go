@@ -46,7 +46,7 @@ func allow(ctx context.Context, without ...kinds.Kind) {
 // page, since the mark.
 func fanOuts(since harness.Mark, resource string) func() ([]string, error) {
 	return func() ([]string, error) {
-		all, err := plane.Requests(since, harness.Filter{User: managerUser, Verb: "list", Resource: resource})
+		all, err := plane.Requests(since, harness.Filter{User: harness.ManagerUser, Verb: "list", Resource: resource})
 		var pages []string
 		for _, e := range all {
 			if strings.Contains(e.RequestURI, "limit=500") {

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
 const vllmImage = "docker.io/vllm/vllm-openai:v0.11.0"
@@ -144,7 +145,7 @@ func (s *scene) overdueCronJob(ctx context.Context, name string) *batchv1.CronJo
 // ownedBy is the reference by which an object says that another one controls it.
 func ownedBy(owner client.Object) metav1.OwnerReference {
 	GinkgoHelper()
-	gvk, err := apiutil.GVKForObject(owner, scheme)
+	gvk, err := apiutil.GVKForObject(owner, harness.Scheme)
 	if gvk.Empty() {
 		Expect(err).NotTo(HaveOccurred())
 	}

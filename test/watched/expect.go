@@ -18,12 +18,13 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/internal/health"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
 // eventsAbout are the events about the manager's Pod that name a kind, in their order.
 func (m *Manager) eventsAbout(ctx context.Context, k kinds.Kind) ([]eventsv1.Event, error) {
 	list := &eventsv1.EventList{}
-	err := m.system.Admin.List(ctx, list, client.InNamespace(SystemNamespace))
+	err := m.system.Admin.List(ctx, list, client.InNamespace(harness.SystemNamespace))
 	var some []eventsv1.Event
 	for _, e := range list.Items {
 		if e.Regarding.UID == m.pod.UID && strings.HasPrefix(e.Note, "The watch of "+k.Name()+" ") {

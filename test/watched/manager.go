@@ -5,20 +5,18 @@ package watched
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
 
 // The paces of the managers under test, much shorter than in production. A probe must be given
@@ -48,7 +46,7 @@ type Manager struct {
 // the container whose BeforeAll calls it. Further args win over the paces.
 func (s *System) Start(ctx context.Context, args ...string) *Manager {
 	GinkgoHelper()
-	_, kubeconfig, err := s.Plane.ServiceAccountConfig(ctx, SystemNamespace, ManagerAccount)
+	_, kubeconfig, err := s.Plane.ServiceAccountConfig(ctx, harness.SystemNamespace, harness.ManagerAccount)
 	Expect(err).NotTo(HaveOccurred())
 	return s.StartBy(ctx, kubeconfig, args...)
 }
@@ -60,7 +58,7 @@ func (s *System) StartBy(ctx context.Context, kubeconfig string, args ...string)
 	m := &Manager{system: s, pod: s.newPod(ctx, fmt.Sprintf("manager-%d", s.managers))}
 	var err error
 	m.ManagerProcess, err = s.Plane.StartManager(ctx, harness.ManagerOptions{
-		Name: m.pod.Name, Namespace: SystemNamespace, Kubeconfig: kubeconfig, InsecureMetrics: true,
+		Name: m.pod.Name, Namespace: harness.SystemNamespace, Kubeconfig: kubeconfig, InsecureMetrics: true,
 		Args: append([]string{
 			"--watch-probe-interval=" + ProbeInterval.String(),
 			"--watch-probe-timeout=" + ProbeTimeout.String(),
@@ -79,26 +77,17 @@ func (s *System) StartBy(ctx context.Context, kubeconfig string, args ...string)
 	return m
 }
 
-// Proxy is a proxy that disturbs nothing yet, and a kubeconfig file by which a manager reaches
-// the API server through it as the ServiceAccount that ships.
+// Proxy is that of the suites, for this control plane.
 func (s *System) Proxy(ctx context.Context) (proxy *harness.Proxy, kubeconfig string) {
 	GinkgoHelper()
-	config, _, err := s.Plane.ServiceAccountConfig(ctx, SystemNamespace, ManagerAccount)
-	Expect(err).NotTo(HaveOccurred())
-	proxy, err = harness.NewProxy(config)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(proxy.Start()).To(Succeed())
-	DeferCleanup(proxy.Stop)
-	kubeconfig, err = s.Plane.KubeconfigFor("through-the-proxy", proxy.Config(config))
-	Expect(err).NotTo(HaveOccurred())
-	return proxy, kubeconfig
+	return suite.Proxy(ctx, s.Plane)
 }
 
 // newPod is the Pod that a manager runs in as far as the API server knows. No node takes it.
 func (s *System) newPod(ctx context.Context, name string) *corev1.Pod {
 	GinkgoHelper()
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: SystemNamespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: harness.SystemNamespace, Name: name},
 		Spec: corev1.PodSpec{
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot:   ptr.To(true),
@@ -121,7 +110,7 @@ func (s *System) newPod(ctx context.Context, name string) *corev1.Pod {
 // there is an error.
 func (m *Manager) Metric(ctx context.Context, name string, of ...kinds.Kind) func() (float64, error) {
 	return func() (float64, error) {
-		samples, err := m.samples(ctx, name)
+		samples, err := m.Samples(ctx, name)
 		if err != nil {
 			return 0, err
 		}
@@ -137,34 +126,13 @@ func (m *Manager) Metric(ctx context.Context, name string, of ...kinds.Kind) fun
 // Entries are the kinds that health knows, with the gauge of each: 1 or 0.
 func (m *Manager) Entries(ctx context.Context) func() (map[string]float64, error) {
 	return func() (map[string]float64, error) {
-		samples, err := m.samples(ctx, "aibom_watch_healthy")
+		samples, err := m.Samples(ctx, "aibom_watch_healthy")
 		entries := map[string]float64{}
 		for _, sample := range samples {
 			entries[kindOfSample(sample)] = sample.GetGauge().GetValue()
 		}
 		return entries, err
 	}
-}
-
-func (m *Manager) samples(ctx context.Context, name string) ([]*dto.Metric, error) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.MetricsURL, nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Close = true
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(response.Body)
-	if err != nil {
-		return nil, err
-	}
-	return families[name].GetMetric(), nil
 }
 
 func kindOfSample(sample *dto.Metric) string {

@@ -4,47 +4,20 @@ package watched
 
 import (
 	"context"
-	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
+	"github.com/k8s-aibom/k8s-aibom/test/suite"
 )
-
-// What config/default installs.
-const (
-	SystemNamespace = "k8s-aibom-system"
-	ManagerAccount  = "k8s-aibom-controller-manager"
-	ManagerRole     = "k8s-aibom-manager-role"
-)
-
-// ManagerUser is who the manager is to the API server.
-var ManagerUser = harness.ServiceAccountUser(SystemNamespace, ManagerAccount)
-
-// Scheme holds the types that specs read and write.
-var Scheme = newScheme()
-
-func newScheme() *runtime.Scheme {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, v1beta1.AddToScheme, apiextensionsv1.AddToScheme,
-	} {
-		if err := add(scheme); err != nil {
-			panic(err) // the types are compiled in
-		}
-	}
-	return scheme
-}
 
 // System is a control plane on which config/default is installed, without a manager and
 // without any third-party CRD.
@@ -59,21 +32,13 @@ type System struct {
 // Everything ends with the node that calls it, a BeforeSuite or a spec.
 func Install(ctx context.Context, options harness.Options) *System {
 	GinkgoHelper()
-	root, err := harness.RepoRoot()
+	plane := suite.Start(ctx, options)
+	admin, err := client.New(plane.Config(), client.Options{Scheme: harness.Scheme})
 	Expect(err).NotTo(HaveOccurred())
-	plane, err := harness.Start(ctx, options)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
-	admin, err := client.New(plane.Config(), client.Options{Scheme: Scheme})
-	Expect(err).NotTo(HaveOccurred())
-	s := &System{Plane: plane, Admin: admin}
-	s.Kubectl(ctx, "apply", "-k", filepath.Join(root, "config", "default"))
-	s.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s",
-		"crd/aiboms.aibom.k8saibom.dev", "crd/aibomcontrollerconfigs.aibom.k8saibom.dev")
 	config := &v1beta1.AIBOMControllerConfig{}
 	config.Name = v1beta1.ConfigName
 	Expect(admin.Create(ctx, config)).To(Succeed())
-	return s
+	return &System{Plane: plane, Admin: admin}
 }
 
 // Kubectl runs kubectl as the administrator.
@@ -81,6 +46,27 @@ func (s *System) Kubectl(ctx context.Context, args ...string) {
 	GinkgoHelper()
 	_, _, err := s.Plane.Kubectl(ctx, args...)
 	Expect(err).NotTo(HaveOccurred())
+}
+
+// LimitRole changes the manager's ClusterRole until the spec ends or the returned function is
+// called.
+func (s *System) LimitRole(ctx context.Context, change func(*rbacv1.ClusterRole)) (giveBack func(context.Context)) {
+	GinkgoHelper()
+	role := &rbacv1.ClusterRole{}
+	Expect(s.Admin.Get(ctx, client.ObjectKey{Name: harness.ManagerRole}, role)).To(Succeed())
+	before := role.DeepCopy()
+	change(role)
+	Expect(s.Admin.Update(ctx, role)).To(Succeed())
+	giveBack = func(ctx context.Context) {
+		GinkgoHelper()
+		Expect(s.Admin.Patch(ctx, &rbacv1.ClusterRole{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+			ObjectMeta: metav1.ObjectMeta{Name: harness.ManagerRole},
+			Rules:      before.Rules,
+		}, client.Merge)).To(Succeed())
+	}
+	DeferCleanup(giveBack)
+	return giveBack
 }
 
 // Inventory has only these kinds inventoried; none means all.
