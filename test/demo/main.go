@@ -8,18 +8,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
-
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
@@ -45,51 +38,19 @@ type options struct {
 }
 
 func main() {
-	root, err := harness.RepoRoot()
-	if err != nil {
-		fail(err)
-	}
-	opts, err := parseFlags(os.Args[1:], root, os.Stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		os.Exit(2)
-	}
-	// controller-runtime complains when nobody says where its log goes.
-	ctrl.SetLogger(logr.Discard())
-
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	// A second Ctrl-C ends the program at once; the harness then ends the children.
-	context.AfterFunc(ctx, stop)
-	err = newDemo(root, opts, os.Stdout).run(ctx)
-	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("interrupted: %w", err)
-	}
-	if err != nil {
-		fail(err)
-	}
+	harness.Main(parseFlags, func(ctx context.Context, root string, opts options) error {
+		return newDemo(root, opts, os.Stdout).run(ctx)
+	})
 }
 
 func parseFlags(args []string, root string, output io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
-	flags.SetOutput(output)
-	flags.Usage = func() {
-		_, _ = fmt.Fprint(output, usage)
-		flags.PrintDefaults()
-	}
 	flags.BoolVar(&opts.once, "once", false, "end after the checks")
 	flags.StringVar(&opts.out, "out", filepath.Join(root, "dist", "demo"), "folder for the documents, the logs and the kubeconfig")
 	flags.DurationVar(&opts.timeout, "timeout", 2*time.Minute, "how long the inventory may take to be complete")
-	if err := flags.Parse(args); err != nil {
+	if err := harness.ParseFlags(flags, usage, args, output); err != nil {
 		return options{}, err
-	}
-	if flags.NArg() > 0 {
-		_, _ = fmt.Fprintf(output, "unexpected argument %q\n", flags.Arg(0))
-		flags.Usage()
-		return options{}, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	out, err := filepath.Abs(opts.out)
 	if err != nil {
@@ -97,9 +58,4 @@ func parseFlags(args []string, root string, output io.Writer) (options, error) {
 	}
 	opts.out = out
 	return opts, nil
-}
-
-func fail(err error) {
-	fmt.Fprintf(os.Stderr, "\nThe demo failed: %v\n", err)
-	os.Exit(1)
 }

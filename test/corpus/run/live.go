@@ -17,22 +17,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/test/corpus"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
-)
-
-// What config/default installs.
-const (
-	systemNamespace = "k8s-aibom-system"
-	managerAccount  = "k8s-aibom-controller-manager"
-	optInLabel      = "aibom.k8saibom.dev/enabled"
 )
 
 const (
@@ -84,12 +75,8 @@ func (l *live) start(ctx context.Context) error {
 	if l.plane, err = harness.Start(ctx, harness.Options{LogDir: filepath.Join(l.options.out, "logs")}); err != nil {
 		return err
 	}
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
-		return err
-	}
 	l.say("installing config/default and the CRDs of other projects")
-	if _, _, err := l.plane.Kubectl(ctx, "apply", "-k", filepath.Join(l.root, "config", "default")); err != nil {
+	if err := l.plane.InstallDefault(ctx); err != nil {
 		return err
 	}
 	crds, err := l.crds()
@@ -103,17 +90,11 @@ func (l *live) start(ctx context.Context) error {
 		return err
 	}
 	// Its mapper must know the CRDs.
-	if l.client, err = client.New(l.plane.Config(), client.Options{Scheme: scheme}); err != nil {
-		return err
-	}
-	_, kubeconfig, err := l.plane.ServiceAccountConfig(ctx, systemNamespace, managerAccount)
-	if err != nil {
+	if l.client, err = client.New(l.plane.Config(), client.Options{Scheme: harness.Scheme}); err != nil {
 		return err
 	}
 	l.say("starting the manager")
-	l.manager, err = l.plane.StartManager(ctx, harness.ManagerOptions{
-		Name: "corpus", Namespace: systemNamespace, Kubeconfig: kubeconfig,
-	})
+	l.manager, err = l.plane.StartManagerAs(ctx, harness.ManagerAccount, harness.ManagerOptions{Name: "corpus"})
 	return err
 }
 
@@ -150,7 +131,7 @@ func (l *live) load(ctx context.Context, labels []corpus.Label) (refused map[str
 		namespace := fmt.Sprintf("corpus-%d", i)
 		namespaces[namespace] = label.File
 		if err := l.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: namespace, Labels: map[string]string{optInLabel: "true"},
+			Name: namespace, Labels: map[string]string{v1beta1.OptInLabel: v1beta1.OptInValue},
 		}}); err != nil {
 			return nil, nil, err
 		}

@@ -11,13 +11,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
-
-	"github.com/go-logr/logr"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/k8s-aibom/k8s-aibom/test/corpus"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
@@ -42,40 +37,11 @@ type options struct {
 	timeout                              time.Duration
 }
 
-func main() {
-	root, err := harness.RepoRoot()
-	if err != nil {
-		fail(err)
-	}
-	opts, err := parseFlags(os.Args[1:], root, os.Stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		os.Exit(2)
-	}
-	// controller-runtime complains when nobody says where its log goes.
-	ctrl.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop)
-	reached, err := run(ctx, root, opts, os.Stdout)
-	if err != nil {
-		fail(err)
-	}
-	if !reached {
-		os.Exit(1)
-	}
-}
+func main() { harness.Main(parseFlags, run) }
 
 func parseFlags(args []string, root string, output io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("corpus", flag.ContinueOnError)
-	flags.SetOutput(output)
-	flags.Usage = func() {
-		_, _ = fmt.Fprint(output, usage)
-		flags.PrintDefaults()
-	}
 	shared := filepath.Join(root, "..", "shared", "upstream")
 	flags.StringVar(&o.corpus, "corpus", filepath.Join(shared, "workloads"), "folder of the manifests and their labels")
 	flags.StringVar(&o.compare, "compare", "", "result of an earlier run to compare with")
@@ -84,42 +50,36 @@ func parseFlags(args []string, root string, output io.Writer) (options, error) {
 	flags.StringVar(&o.disputes, "disputes", filepath.Join(root, "test", "corpus", "disputed.yaml"), "labels that are plainly wrong")
 	flags.BoolVar(&o.fast, "fast", false, "read the manifests with the scrapers alone")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long the inventory may take to be complete")
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
-	if flags.NArg() > 0 {
-		_, _ = fmt.Fprintf(output, "unexpected argument %q\n", flags.Arg(0))
-		flags.Usage()
-		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	return o, nil
+	err := harness.ParseFlags(flags, usage, args, output)
+	return o, err
 }
 
-// run scores the corpus and says whether every goal is reached.
-func run(ctx context.Context, root string, opts options, output io.Writer) (bool, error) {
+// run scores the corpus and fails unless every goal is reached.
+func run(ctx context.Context, root string, opts options) error {
+	output := os.Stdout
 	labels, err := corpus.ReadLabels(opts.corpus)
 	if err != nil {
-		return false, err
+		return err
 	}
 	disputes, err := corpus.ReadDisputes(opts.disputes)
 	if err != nil {
-		return false, err
+		return err
 	}
 	// Read before this run overwrites it.
 	var before *corpus.Result
 	if opts.compare != "" {
 		earlier, err := corpus.ReadResult(opts.compare)
 		if err != nil {
-			return false, err
+			return err
 		}
 		before = &earlier
 	}
 	if err := os.MkdirAll(opts.out, 0o755); err != nil {
-		return false, err
+		return err
 	}
 	observations, err := observe(ctx, root, opts, labels, output)
 	if err != nil {
-		return false, err
+		return err
 	}
 	result := corpus.Result{Score: corpus.Of(labels, observations, disputes), Observations: observations}
 	result.Score.Print(output)
@@ -128,10 +88,13 @@ func run(ctx context.Context, root string, opts options, output io.Writer) (bool
 	}
 	path := filepath.Join(opts.out, "result.json")
 	if err := result.Write(path); err != nil {
-		return false, err
+		return err
 	}
 	_, _ = fmt.Fprintf(output, "\nThe result is in %s\n", path)
-	return result.Score.Reached(), nil
+	if !result.Score.Reached() {
+		return errors.New("not every goal is reached")
+	}
+	return nil
 }
 
 func observe(ctx context.Context, root string, opts options, labels []corpus.Label, output io.Writer) ([]corpus.Observation, error) {
@@ -139,9 +102,4 @@ func observe(ctx context.Context, root string, opts options, labels []corpus.Lab
 		return corpus.Scrape(opts.corpus, labels), nil
 	}
 	return runManager(ctx, root, opts, labels, output)
-}
-
-func fail(err error) {
-	_, _ = fmt.Fprintln(os.Stderr, "corpus:", err)
-	os.Exit(1)
 }
