@@ -11,20 +11,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/test/demo/checks"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
-)
-
-// What config/default installs.
-const (
-	systemNamespace = "k8s-aibom-system"
-	managerAccount  = "k8s-aibom-controller-manager"
-	managerName     = "k8s-aibom-controller-manager-demo"
-	metricsRole     = "k8s-aibom-metrics-reader"
 )
 
 type demo struct {
@@ -77,29 +67,18 @@ func (d *demo) startControlPlane(ctx context.Context) error {
 	if err := harness.WriteKubeconfig(d.kubeconfig(), d.plane.Config()); err != nil {
 		return err
 	}
-	scheme := runtime.NewScheme()
-	if err := v1beta1.AddToScheme(scheme); err != nil {
-		return err
-	}
-	d.client, err = client.New(d.plane.Config(), client.Options{Scheme: scheme})
+	d.client, err = client.New(d.plane.Config(), client.Options{Scheme: harness.Scheme})
 	return err
 }
 
 func (d *demo) install(ctx context.Context) error {
 	d.say("installing config/default")
-	if err := d.kubectl(ctx, "apply", "-k", filepath.Join(d.root, "config", "default")); err != nil {
-		return err
-	}
-	// No node would run its pods; the binary runs here instead, as the same ServiceAccount.
-	if err := d.kubectl(ctx, "-n", systemNamespace, "scale", "deployment", managerAccount, "--replicas=0"); err != nil {
-		return err
-	}
-	if err := d.kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s",
-		"crd/aiboms.aibom.k8saibom.dev", "crd/aibomcontrollerconfigs.aibom.k8saibom.dev"); err != nil {
+	if err := d.plane.InstallDefault(ctx); err != nil {
 		return err
 	}
 	d.say("applying config/samples/demo")
-	return d.kubectl(ctx, "apply", "-k", filepath.Join(d.root, "config", "samples", "demo"))
+	_, _, err := d.plane.Kubectl(ctx, "apply", "-k", filepath.Join(d.root, "config", "samples", "demo"))
+	return err
 }
 
 func (d *demo) startManager(ctx context.Context) error {
@@ -107,15 +86,10 @@ func (d *demo) startManager(ctx context.Context) error {
 	if _, err := d.plane.ManagerBinary(); err != nil {
 		return err
 	}
-	_, kubeconfig, err := d.plane.ServiceAccountConfig(ctx, systemNamespace, managerAccount)
-	if err != nil {
-		return err
-	}
-	d.say("starting the manager as ServiceAccount %s/%s", systemNamespace, managerAccount)
-	d.manager, err = d.plane.StartManager(ctx, harness.ManagerOptions{
-		Name:        managerName,
-		Namespace:   systemNamespace,
-		Kubeconfig:  kubeconfig,
+	d.say("starting the manager as ServiceAccount %s/%s", harness.SystemNamespace, harness.ManagerAccount)
+	var err error
+	d.manager, err = d.plane.StartManagerAs(ctx, harness.ManagerAccount, harness.ManagerOptions{
+		Name:        harness.ManagerAccount + "-demo",
 		LeaderElect: true,
 	})
 	return err
@@ -125,7 +99,6 @@ func (d *demo) startManager(ctx context.Context) error {
 func (d *demo) check(ctx context.Context) error {
 	paths, err := checks.Checks{
 		Plane: d.plane, Client: d.client, Manager: d.manager,
-		Namespace: systemNamespace, Account: managerAccount, MetricsRole: metricsRole,
 		Timeout: d.options.timeout, Out: d.options.out, Say: d.say,
 	}.Run(ctx)
 	if err != nil {
@@ -178,11 +151,6 @@ func (d *demo) stop() error {
 }
 
 func (d *demo) kubeconfig() string { return filepath.Join(d.options.out, "kubeconfig") }
-
-func (d *demo) kubectl(ctx context.Context, args ...string) error {
-	_, _, err := d.plane.Kubectl(ctx, args...)
-	return err
-}
 
 // say prints a line of progress with the time since the start.
 func (d *demo) say(format string, args ...any) {

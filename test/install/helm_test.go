@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 	"github.com/k8s-aibom/k8s-aibom/test/install/cluster"
 )
 
@@ -45,76 +46,73 @@ var _ = Describe("The Helm chart", func() {
 	chart := func() string { return path("charts", "k8s-aibom") }
 
 	It("installs, upgrades with inventory and configuration kept, and leaves both when it goes", func(ctx context.Context) {
-		restrictedNamespace(ctx)
+		c.RestrictedNamespace(ctx)
 		DeferCleanup(func(ctx context.Context) {
-			kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "crd"))
-			removed(ctx, cluster.Namespace)
+			c.Kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "crd"))
+			c.Remove(ctx, harness.SystemNamespace)
 		})
 		older := olderChart(chart(), "1.6.0")
-		notes := helm(ctx, "install", release, older, "-n", cluster.Namespace, "--wait", "--timeout=90s",
+		notes := helm(ctx, "install", release, older, "-n", harness.SystemNamespace, "--wait", "--timeout=90s",
 			"--set", "config.spec.bomGeneration.specVersion=1.7")
 		Expect(notes).To(And(ContainSubstring("kubectl label namespace"), ContainSubstring("leaves the CRDs, every AIBOM")))
 		available(ctx)
 		samples(ctx)
 		manager := runAndCheck(ctx)
-		kept := inventory(ctx)
-		uid, _ := config(ctx)
+		kept := c.Inventory(ctx)
+		uid := c.Config(ctx).UID
 
 		By("upgrading as documented: the CRDs first")
 		crds := helm(ctx, "show", "crds", chart())
-		kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-f", writeFile("crds.yaml", crds))
-		helm(ctx, "upgrade", release, chart(), "-n", cluster.Namespace, "--wait", "--timeout=90s", "--reset-then-reuse-values")
-		Expect(helm(ctx, "list", "-n", cluster.Namespace)).To(ContainSubstring("k8s-aibom-1.7.0"))
+		c.Kubectl(ctx, "apply", "--server-side", "--force-conflicts", "-f", writeFile("crds.yaml", crds))
+		helm(ctx, "upgrade", release, chart(), "-n", harness.SystemNamespace, "--wait", "--timeout=90s", "--reset-then-reuse-values")
+		Expect(helm(ctx, "list", "-n", harness.SystemNamespace)).To(ContainSubstring("k8s-aibom-1.7.0"))
 		available(ctx)
 		Expect(manager.Stop()).To(Succeed())
 		manager = runAndCheck(ctx)
-		Expect(inventory(ctx)).To(Equal(kept), "the inventory is the same")
-		sameUID, spec := config(ctx)
-		Expect(sameUID).To(Equal(uid), "the configuration is the same object")
-		Expect(spec.BOMGeneration.SpecVersion).To(Equal("1.7"))
+		Expect(c.Inventory(ctx)).To(Equal(kept), "the inventory is the same")
+		config := c.Config(ctx)
+		Expect(config.UID).To(Equal(uid), "the configuration is the same object")
+		Expect(config.Spec.BOMGeneration.SpecVersion).To(Equal("1.7"))
 
 		By("changing the configuration by values")
-		helm(ctx, "upgrade", release, chart(), "-n", cluster.Namespace, "--reset-values")
-		_, spec = config(ctx)
-		Expect(spec.BOMGeneration.SpecVersion).To(BeEmpty(), "what is no value any more is the default again")
-		Eventually(inventory).WithContext(ctx).ShouldNot(Equal(kept), "documents are written anew in the other version")
+		helm(ctx, "upgrade", release, chart(), "-n", harness.SystemNamespace, "--reset-values")
+		Expect(c.Config(ctx).Spec.BOMGeneration.SpecVersion).To(BeEmpty(), "what is no value any more is the default again")
+		Eventually(c.Inventory).WithContext(ctx).ShouldNot(Equal(kept), "documents are written anew in the other version")
 
 		By("uninstalling")
 		Expect(manager.Stop()).To(Succeed())
-		kept = inventory(ctx)
-		said := helm(ctx, "uninstall", release, "-n", cluster.Namespace, "--wait", "--timeout=90s")
+		kept = c.Inventory(ctx)
+		said := helm(ctx, "uninstall", release, "-n", harness.SystemNamespace, "--wait", "--timeout=90s")
 		Expect(said).To(ContainSubstring("AIBOMControllerConfig"), "it says what it keeps")
-		Expect(inventory(ctx)).To(Equal(kept), "the inventory stays")
-		config(ctx)
+		Expect(c.Inventory(ctx)).To(Equal(kept), "the inventory stays")
+		Expect(c.Config(ctx).UID).To(Equal(uid), "the configuration stays")
 		granted, here, err := c.Granted(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(append(granted, here...)).To(BeEmpty(), "no right stays")
-		refused, err := c.Refused(0)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(refused).To(BeEmpty())
+		c.NotRefused(0)
 	})
 
 	It("renders manifests that are valid by the API server's schemas, and that it accepts", func(ctx context.Context) {
-		restrictedNamespace(ctx)
+		c.RestrictedNamespace(ctx)
 		DeferCleanup(func(ctx context.Context) {
-			kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "crd"))
-			removed(ctx, cluster.Namespace)
+			c.Kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "crd"))
+			c.Remove(ctx, harness.SystemNamespace)
 		})
-		kubectl(ctx, "apply", "--server-side", "-k", path("config", "crd"))
-		kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s", "crd/aiboms.aibom.k8saibom.dev", "crd/aibomcontrollerconfigs.aibom.k8saibom.dev")
-		kubectl(ctx, "apply", "--server-side", "-f", c.Tool("monitoring"))
-		DeferCleanup(func(ctx context.Context) { kubectl(ctx, "delete", "-f", c.Tool("monitoring")) })
-		kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s", "-f", c.Tool("monitoring"))
+		c.Kubectl(ctx, "apply", "--server-side", "-k", path("config", "crd"))
+		c.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s", "crd/aiboms.aibom.k8saibom.dev", "crd/aibomcontrollerconfigs.aibom.k8saibom.dev")
+		c.Kubectl(ctx, "apply", "--server-side", "-f", c.Tool("monitoring"))
+		DeferCleanup(func(ctx context.Context) { c.Kubectl(ctx, "delete", "-f", c.Tool("monitoring")) })
+		c.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=30s", "-f", c.Tool("monitoring"))
 		schemas := writeSchemas(ctx)
 		for name, values := range map[string]string{"defaults": "{}", "everything": everything, "monitored": monitored, "with-token": withToken} {
 			By(name)
-			rendered := writeFile(name+".yaml", helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "-f", writeFile("values.yaml", values)))
+			rendered := writeFile(name+".yaml", helm(ctx, "template", release, chart(), "-n", harness.SystemNamespace, "-f", writeFile("values.yaml", values)))
 			kubeconform(ctx, schemas, rendered)
-			kubectl(ctx, "apply", "--server-side", "--dry-run=server", "-f", rendered)
+			c.Kubectl(ctx, "apply", "--server-side", "--dry-run=server", "-f", rendered)
 		}
 		By("the kustomize manifests and the bundle's objects")
 		for _, folder := range []string{"default", "ha", "network-policy", "sink-secrets", "samples", "monitoring"} {
-			kubeconform(ctx, schemas, writeFile(folder+".yaml", kubectl(ctx, "kustomize", path("config", folder))))
+			kubeconform(ctx, schemas, writeFile(folder+".yaml", c.Kubectl(ctx, "kustomize", path("config", folder))))
 		}
 		bundled, err := filepath.Glob(path("bundle", "manifests", "k8s-aibom-*.yaml"))
 		Expect(err).NotTo(HaveOccurred())
@@ -124,17 +122,17 @@ var _ = Describe("The Helm chart", func() {
 		}
 
 		By("the samples, which are the bundle's examples")
-		kubectl(ctx, "apply", "--server-side", "--dry-run=server", "-k", path("config", "samples"))
+		c.Kubectl(ctx, "apply", "--server-side", "--dry-run=server", "-k", path("config", "samples"))
 
 		By("showing that the schemas refuse something")
-		wrong := strings.Replace(kubectl(ctx, "kustomize", path("config", "default")), "  replicas: 1\n", "  replicaz: 1\n", 1)
+		wrong := strings.Replace(c.Kubectl(ctx, "kustomize", path("config", "default")), "  replicas: 1\n", "  replicaz: 1\n", 1)
 		out, err := conform(ctx, schemas, writeFile("wrong.yaml", wrong))
 		Expect(err).To(HaveOccurred())
 		Expect(out).To(ContainSubstring("replicaz"))
 	})
 
 	It("uses the values", func(ctx context.Context) {
-		rendered := helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "-f", writeFile("values.yaml", everything))
+		rendered := helm(ctx, "template", release, chart(), "-n", harness.SystemNamespace, "-f", writeFile("values.yaml", everything))
 		Expect(rendered).To(And(
 			ContainSubstring("image: ghcr.io/k8s-aibom/k8s-aibom@sha256:0123456789abcdef"), // the digest wins over the tag
 			ContainSubstring("- --strict-config-readiness"),
@@ -145,10 +143,10 @@ var _ = Describe("The Helm chart", func() {
 		))
 		manager, err := c.Plane.ManagerBinary()
 		Expect(err).NotTo(HaveOccurred())
-		_, err = cluster.Run(ctx, []string{"POD_NAMESPACE=" + cluster.Namespace}, manager, append(argumentsOf(rendered), "--version")...)
+		_, err = cluster.Run(ctx, []string{"POD_NAMESPACE=" + harness.SystemNamespace}, manager, append(argumentsOf(rendered), "--version")...)
 		Expect(err).NotTo(HaveOccurred(), "the manager knows every flag")
 
-		rendered = helm(ctx, "template", release, chart(), "-n", cluster.Namespace, "--set", "config.create=false")
+		rendered = helm(ctx, "template", release, chart(), "-n", harness.SystemNamespace, "--set", "config.create=false")
 		Expect(rendered).To(ContainSubstring("image: ghcr.io/k8s-aibom/k8s-aibom:v1.7.0"))
 		Expect(rendered).NotTo(Or(ContainSubstring("strict-config"), ContainSubstring("kind: AIBOMControllerConfig"), ContainSubstring("secrets"),
 			ContainSubstring("PodDisruptionBudget"), ContainSubstring("NetworkPolicy"), ContainSubstring("monitoring.coreos.com")))

@@ -12,12 +12,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
 	"github.com/k8s-aibom/k8s-aibom/test/install/cluster"
 )
@@ -34,19 +30,7 @@ func TestInstall(t *testing.T) {
 	RunSpecs(t, "Installation by kustomize and Helm")
 }
 
-var _ = BeforeSuite(func(ctx context.Context) {
-	var err error
-	c, err = cluster.Start(ctx, "install")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(c.Plane.Stop()).To(Succeed()) })
-})
-
-func kubectl(ctx context.Context, args ...string) string {
-	GinkgoHelper()
-	out, err := c.Kubectl(ctx, args...)
-	Expect(err).NotTo(HaveOccurred())
-	return out
-}
+var _ = BeforeSuite(func(ctx context.Context) { c = cluster.Start(ctx, "install") })
 
 func helm(ctx context.Context, args ...string) string {
 	GinkgoHelper()
@@ -57,35 +41,16 @@ func helm(ctx context.Context, args ...string) string {
 
 func path(parts ...string) string { return filepath.Join(append([]string{c.Root}, parts...)...) }
 
-// restrictedNamespace makes the manager's namespace, which enforces the restricted standard.
-func restrictedNamespace(ctx context.Context) {
-	GinkgoHelper()
-	Expect(c.Admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name: cluster.Namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-	}})).To(Succeed())
-}
-
-// removed waits until a namespace is gone. Nothing is deleted twice.
-func removed(ctx context.Context, namespace string) {
-	GinkgoHelper()
-	key := client.ObjectKey{Name: namespace}
-	if err := c.Admin.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); !apierrors.IsNotFound(err) {
-		Expect(err).NotTo(HaveOccurred())
-	}
-	Eventually(func() error { return c.Admin.Get(ctx, key, &corev1.Namespace{}) }).
-		Should(Satisfy(apierrors.IsNotFound), "namespace %s goes", namespace)
-}
-
 // available expects the Deployment that was installed to have its pods, which the restricted
 // standard lets in, and nothing fixed that OpenShift's restricted-v2 assigns itself.
 func available(ctx context.Context) {
 	GinkgoHelper()
-	kubectl(ctx, "-n", cluster.Namespace, "rollout", "status", "deployment", cluster.Account, "--timeout=90s")
+	c.Kubectl(ctx, "-n", harness.SystemNamespace, "rollout", "status", "deployment", harness.ManagerAccount, "--timeout=90s")
 	namespace := &corev1.Namespace{}
-	Expect(c.Admin.Get(ctx, client.ObjectKey{Name: cluster.Namespace}, namespace)).To(Succeed())
+	Expect(c.Admin.Get(ctx, client.ObjectKey{Name: harness.SystemNamespace}, namespace)).To(Succeed())
 	Expect(namespace.Labels).To(HaveKeyWithValue("pod-security.kubernetes.io/enforce", "restricted"))
 	pods := &corev1.PodList{}
-	Expect(c.Admin.List(ctx, pods, client.InNamespace(cluster.Namespace))).To(Succeed())
+	Expect(c.Admin.List(ctx, pods, client.InNamespace(harness.SystemNamespace))).To(Succeed())
 	Expect(pods.Items).NotTo(BeEmpty())
 	for _, pod := range pods.Items {
 		Expect(restrictedV2(pod.Spec)).To(BeEmpty(), "pod %s", pod.Name)
@@ -127,11 +92,12 @@ func restrictedV2(pod corev1.PodSpec) []string {
 // samples applies those of the demo and takes them away at the end of the spec.
 func samples(ctx context.Context) {
 	GinkgoHelper()
-	kubectl(ctx, "apply", "-k", path("config", "samples", "demo"))
-	DeferCleanup(func(ctx context.Context) { removed(ctx, "ai-demo") })
+	c.Kubectl(ctx, "apply", "-k", path("config", "samples", "demo"))
+	DeferCleanup(func(ctx context.Context) { c.Remove(ctx, "ai-demo") })
 }
 
-// runAndCheck runs the manager as what was installed and makes the demo's checks.
+// runAndCheck holds the rights of what was installed to what is needed, runs the manager with
+// them and makes the demo's checks.
 func runAndCheck(ctx context.Context) *harness.ManagerProcess {
 	GinkgoHelper()
 	granted, here, err := c.Granted(ctx)
@@ -139,33 +105,7 @@ func runAndCheck(ctx context.Context) *harness.ManagerProcess {
 	Expect(granted).To(Equal(both(cluster.NeededInCluster(), cluster.NeededForMetrics())), "no right in the cluster is missing or superfluous")
 	Expect(here).To(Equal(cluster.NeededInNamespace()), "no right in the namespace is missing or superfluous")
 
-	mark, err := c.Plane.Mark()
-	Expect(err).NotTo(HaveOccurred())
-	manager, err := c.RunManager(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { _ = manager.Kill() })
-	Expect(c.Check(ctx, manager, mark, GinkgoT().TempDir(), say)).To(Succeed())
-	return manager
-}
-
-// inventory is the UID and the document of each AIBOM, by namespace and name.
-func inventory(ctx context.Context) map[string]string {
-	GinkgoHelper()
-	list := &v1beta1.AIBOMList{}
-	Expect(c.Admin.List(ctx, list)).To(Succeed())
-	all := map[string]string{}
-	for _, aibom := range list.Items {
-		all[aibom.Namespace+"/"+aibom.Name] = string(aibom.UID) + " " + aibom.Status.BOMHash
-	}
-	Expect(all).NotTo(BeEmpty())
-	return all
-}
-
-func config(ctx context.Context) (types.UID, v1beta1.AIBOMControllerConfigSpec) {
-	GinkgoHelper()
-	object := &v1beta1.AIBOMControllerConfig{}
-	Expect(c.Admin.Get(ctx, client.ObjectKey{Name: v1beta1.ConfigName}, object)).To(Succeed())
-	return object.UID, object.Spec
+	return c.RunAndCheck(ctx)
 }
 
 func writeFile(name, content string) string {
@@ -174,5 +114,3 @@ func writeFile(name, content string) string {
 	Expect(os.WriteFile(file, []byte(content), 0o600)).To(Succeed())
 	return file
 }
-
-func say(format string, args ...any) { GinkgoWriter.Printf(format+"\n", args...) }

@@ -9,14 +9,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/k8s-aibom/k8s-aibom/test/install/cluster"
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
 var _ = Describe("kustomize", func() {
 	It("installs config/default, which suffices for all that the demo checks, and goes without the inventory", func(ctx context.Context) {
-		kubectl(ctx, "apply", "--server-side", "-k", path("config", "default"))
+		c.Kubectl(ctx, "apply", "--server-side", "-k", path("config", "default"))
 		DeferCleanup(func(ctx context.Context) {
-			kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "default"))
+			c.Kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "default"))
 		})
 		available(ctx)
 		samples(ctx)
@@ -24,11 +24,11 @@ var _ = Describe("kustomize", func() {
 
 		By("asking what people may do")
 		for role, person := range map[string]string{"view": "viewer", "edit": "editor"} {
-			kubectl(ctx, "-n", "ai-demo", "create", "rolebinding", person, "--clusterrole="+role, "--user="+person)
+			c.Kubectl(ctx, "-n", "ai-demo", "create", "rolebinding", person, "--clusterrole="+role, "--user="+person)
 		}
 		may := func(person, verb, resource string, more ...string) func() bool {
 			return func() bool {
-				out, _ := c.Kubectl(ctx, append([]string{"-n", "ai-demo", "auth", "can-i", verb, resource, "--as=" + person}, more...)...)
+				out, _, _ := c.Plane.Kubectl(ctx, append([]string{"-n", "ai-demo", "auth", "can-i", verb, resource, "--as=" + person}, more...)...)
 				return strings.TrimSpace(out) == "yes"
 			}
 		}
@@ -42,27 +42,27 @@ var _ = Describe("kustomize", func() {
 
 		By("removing all but the CRDs")
 		Expect(manager.Stop()).To(Succeed())
-		kept := inventory(ctx)
-		kubectl(ctx, "delete", "-k", path("config", "controller"))
-		removed(ctx, cluster.Namespace)
-		Expect(inventory(ctx)).To(Equal(kept), "the inventory stays as long as its CRDs do")
+		kept := c.Inventory(ctx)
+		c.Kubectl(ctx, "delete", "-k", path("config", "controller"))
+		c.Remove(ctx, harness.SystemNamespace)
+		Expect(c.Inventory(ctx)).To(Equal(kept), "the inventory stays as long as its CRDs do")
 	})
 
 	It("has overlays that an API server accepts", func(ctx context.Context) {
-		kubectl(ctx, "apply", "--server-side", "-k", path("config", "default"))
+		c.Kubectl(ctx, "apply", "--server-side", "-k", path("config", "default"))
 		DeferCleanup(func(ctx context.Context) {
-			kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "default"))
-			removed(ctx, cluster.Namespace)
+			c.Kubectl(ctx, "delete", "--ignore-not-found", "-k", path("config", "default"))
+			c.Remove(ctx, harness.SystemNamespace)
 		})
-		kubectl(ctx, "apply", "--server-side", "-k", path("config", "ha"))
-		kubectl(ctx, "apply", "--server-side", "-k", path("config", "network-policy"))
-		kubectl(ctx, "apply", "--server-side", "-k", path("config", "sink-secrets"))
+		c.Kubectl(ctx, "apply", "--server-side", "-k", path("config", "ha"))
+		c.Kubectl(ctx, "apply", "--server-side", "-k", path("config", "network-policy"))
+		c.Kubectl(ctx, "apply", "--server-side", "-k", path("config", "sink-secrets"))
 		available(ctx)
-		pods := kubectl(ctx, "-n", cluster.Namespace, "get", "pods", "-o", "name")
+		pods := c.Kubectl(ctx, "-n", harness.SystemNamespace, "get", "pods", "-o", "name")
 		Expect(strings.Fields(pods)).To(HaveLen(2), "two replicas run")
-		Expect(kubectl(ctx, "-n", cluster.Namespace, "get", "pdb", cluster.Account, "-o", "jsonpath={.spec.minAvailable}")).To(Equal("1"))
-		kubectl(ctx, "delete", "-k", path("config", "sink-secrets"))
-		kubectl(ctx, "delete", "-k", path("config", "network-policy"))
-		kubectl(ctx, "delete", "-n", cluster.Namespace, "pdb", cluster.Account)
+		Expect(c.Kubectl(ctx, "-n", harness.SystemNamespace, "get", "pdb", harness.ManagerAccount, "-o", "jsonpath={.spec.minAvailable}")).To(Equal("1"))
+		c.Kubectl(ctx, "delete", "-k", path("config", "sink-secrets"))
+		c.Kubectl(ctx, "delete", "-k", path("config", "network-policy"))
+		c.Kubectl(ctx, "delete", "-n", harness.SystemNamespace, "pdb", harness.ManagerAccount)
 	})
 })

@@ -16,6 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 	"github.com/k8s-aibom/k8s-aibom/test/install/cluster"
 )
 
@@ -74,7 +75,7 @@ func permissions(g Gomega) (inCluster, inNamespace []string) {
 	g.Expect(yaml.Unmarshal([]byte(read(g, csvFile)), &csv)).To(Succeed())
 	rules := func(some granted) []string {
 		g.Expect(some).To(HaveLen(1))
-		g.Expect(some[0].ServiceAccountName).To(Equal(cluster.Account))
+		g.Expect(some[0].ServiceAccountName).To(Equal(harness.ManagerAccount))
 		return cluster.Permissions(some[0].Rules)
 	}
 	return rules(csv.Spec.Install.Spec.ClusterPermissions), rules(csv.Spec.Install.Spec.Permissions)

@@ -21,7 +21,7 @@ func writeSchemas(ctx context.Context) string {
 	document := struct {
 		Definitions map[string]map[string]any `json:"definitions"`
 	}{}
-	Expect(json.Unmarshal([]byte(kubectl(ctx, "get", "--raw", "/openapi/v2")), &document)).To(Succeed())
+	Expect(json.Unmarshal([]byte(c.Kubectl(ctx, "get", "--raw", "/openapi/v2")), &document)).To(Succeed())
 	for _, definition := range document.Definitions {
 		strict(definition)
 	}

@@ -27,26 +27,22 @@ const subscription = "k8s-aibom"
 
 var _ = Describe("OLM", func() {
 	BeforeEach(func(ctx context.Context) {
-		Expect(c.Admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: cluster.Namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
-		}})).To(Succeed())
+		c.RestrictedNamespace(ctx)
 		create(ctx, map[string]any{
 			"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup",
-			"metadata": map[string]any{"namespace": cluster.Namespace, "name": "all-namespaces"},
+			"metadata": map[string]any{"namespace": harness.SystemNamespace, "name": "all-namespaces"},
 			"spec":     map[string]any{},
 		})
 	})
 	AfterEach(func(ctx context.Context) {
 		if CurrentSpecReport().Failed() {
-			out, _ := c.Kubectl(ctx, "-n", cluster.Namespace, "get", "sub,ip,csv,deploy,pods", "-o", "wide")
+			out, _, _ := c.Plane.Kubectl(ctx, "-n", harness.SystemNamespace, "get", "sub,ip,csv,deploy,pods", "-o", "wide")
 			AddReportEntry("objects", out)
 		}
-		for _, name := range []string{cluster.Namespace, "ai-demo"} {
-			namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-			Expect(client.IgnoreNotFound(c.Admin.Delete(ctx, namespace))).To(Succeed())
-			gone(ctx, namespace)
+		for _, name := range []string{harness.SystemNamespace, "ai-demo"} {
+			c.Remove(ctx, name)
 		}
-		kubectl(ctx, "delete", "--ignore-not-found", "-k", filepath.Join(c.Root, "config", "crd"))
+		c.Kubectl(ctx, "delete", "--ignore-not-found", "-k", filepath.Join(c.Root, "config", "crd"))
 	})
 
 	It("installs an older version from stable and upgrades it, and the same goes on in candidate", func(ctx context.Context) {
@@ -57,14 +53,14 @@ var _ = Describe("OLM", func() {
 		kept, uid := configure(ctx), configUID(ctx)
 
 		By("upgrading through the channel, with the manager running")
-		mark := markNow()
+		mark := c.Mark()
 		approve(ctx, "1.7.0")
 		succeeded(ctx, "1.7.0")
-		gone(ctx, named("ClusterServiceVersion", "1.6.0"))
+		c.Gone(ctx, named("ClusterServiceVersion", "1.6.0"))
 		Expect(manager.Stop()).To(Succeed())
-		notRefused(mark)
+		c.NotRefused(mark)
 		manager = runAndCheck(ctx)
-		Expect(inventory(ctx)).To(Equal(kept), "the inventory is kept")
+		Expect(c.Inventory(ctx)).To(Equal(kept), "the inventory is kept")
 		Expect(configUID(ctx)).To(Equal(uid), "the configuration is kept")
 
 		By("switching to candidate, which has nothing newer")
@@ -73,7 +69,7 @@ var _ = Describe("OLM", func() {
 		succeeded(ctx, "1.7.0")
 		Expect(manager.Stop()).To(Succeed())
 		manager = runAndCheck(ctx)
-		Expect(inventory(ctx)).To(Equal(kept), "the inventory is kept")
+		Expect(c.Inventory(ctx)).To(Equal(kept), "the inventory is kept")
 		Expect(manager.Stop()).To(Succeed())
 		uninstall(ctx, kept, uid)
 	})
@@ -85,15 +81,15 @@ var _ = Describe("OLM", func() {
 		manager := runAndCheck(ctx)
 		kept, uid := configure(ctx), configUID(ctx)
 
-		mark := markNow()
+		mark := c.Mark()
 		change(ctx, map[string]any{"channel": "candidate"})
 		approve(ctx, "1.7.0")
 		succeeded(ctx, "1.7.0")
-		gone(ctx, named("ClusterServiceVersion", "1.5.0"))
+		c.Gone(ctx, named("ClusterServiceVersion", "1.5.0"))
 		Expect(manager.Stop()).To(Succeed())
-		notRefused(mark)
+		c.NotRefused(mark)
 		manager = runAndCheck(ctx)
-		Expect(inventory(ctx)).To(Equal(kept), "the inventory is kept")
+		Expect(c.Inventory(ctx)).To(Equal(kept), "the inventory is kept")
 		Expect(configUID(ctx)).To(Equal(uid), "the configuration is kept")
 		Expect(manager.Stop()).To(Succeed())
 		uninstall(ctx, kept, uid)
@@ -139,7 +135,7 @@ func subscribe(ctx context.Context, channel, version string) {
 	GinkgoHelper()
 	create(ctx, map[string]any{
 		"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription",
-		"metadata": map[string]any{"namespace": cluster.Namespace, "name": subscription},
+		"metadata": map[string]any{"namespace": harness.SystemNamespace, "name": subscription},
 		"spec": map[string]any{
 			"name": packageName, "source": catalogSource, "sourceNamespace": olmNamespace,
 			"channel": channel, "startingCSV": csvName(version), "installPlanApproval": "Manual",
@@ -156,7 +152,7 @@ func approve(ctx context.Context, version string) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(name).NotTo(BeEmpty())
 		plan = object("InstallPlan")
-		g.Expect(c.Admin.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, plan)).To(Succeed())
+		g.Expect(c.Admin.Get(ctx, client.ObjectKey{Namespace: harness.SystemNamespace, Name: name}, plan)).To(Succeed())
 		names, _, err := unstructured.NestedStringSlice(plan.Object, "spec", "clusterServiceVersionNames")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(names).To(Equal([]string{csvName(version)}))
@@ -170,13 +166,13 @@ func succeeded(ctx context.Context, version string) {
 	GinkgoHelper()
 	Eventually(field(ctx, "ClusterServiceVersion", csvName(version), "status", "phase")).Should(Equal("Succeeded"), "%s is installed", version)
 	Eventually(field(ctx, "Subscription", subscription, "status", "installedCSV")).Should(Equal(csvName(version)), "the subscription knows")
-	kubectl(ctx, "-n", cluster.Namespace, "rollout", "status", "deployment", cluster.Account, "--timeout=90s")
+	c.Kubectl(ctx, "-n", harness.SystemNamespace, "rollout", "status", "deployment", harness.ManagerAccount, "--timeout=90s")
 }
 
 func change(ctx context.Context, spec map[string]any) {
 	GinkgoHelper()
 	o := object("Subscription")
-	Expect(c.Admin.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: subscription}, o)).To(Succeed())
+	Expect(c.Admin.Get(ctx, client.ObjectKey{Namespace: harness.SystemNamespace, Name: subscription}, o)).To(Succeed())
 	before := o.DeepCopy()
 	for key, value := range spec {
 		Expect(unstructured.SetNestedField(o.Object, value, "spec", key)).To(Succeed())
@@ -186,7 +182,7 @@ func change(ctx context.Context, spec map[string]any) {
 
 func named(kind, version string) *unstructured.Unstructured {
 	o := object(kind)
-	o.SetNamespace(cluster.Namespace)
+	o.SetNamespace(harness.SystemNamespace)
 	o.SetName(csvName(version))
 	return o
 }
@@ -205,21 +201,16 @@ func runAndCheck(ctx context.Context) *harness.ManagerProcess {
 		g.Expect(granted).To(Equal(slices.Compact(needed)))
 		g.Expect(here).To(Equal(cluster.NeededInNamespace()))
 	}).Should(Succeed(), "no right is missing or superfluous")
-	kubectl(ctx, "apply", "-k", filepath.Join(c.Root, "config", "samples", "demo"))
+	c.Kubectl(ctx, "apply", "-k", filepath.Join(c.Root, "config", "samples", "demo"))
 
-	mark := markNow()
-	manager, err := c.RunManager(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { _ = manager.Kill() })
-	Expect(c.Check(ctx, manager, mark, GinkgoT().TempDir(), say)).To(Succeed())
-	return manager
+	return c.RunAndCheck(ctx)
 }
 
 // configure creates the configuration that must be kept, waits until it is in force and
 // returns the inventory that must be kept.
 func configure(ctx context.Context) map[string]string {
 	GinkgoHelper()
-	before := inventory(ctx)
+	before := c.Inventory(ctx)
 	config := &v1beta1.AIBOMControllerConfig{
 		ObjectMeta: metav1.ObjectMeta{Name: v1beta1.ConfigName},
 		Spec:       v1beta1.AIBOMControllerConfigSpec{BOMGeneration: v1beta1.BOMGenerationSpec{SpecVersion: "1.7"}},
@@ -227,7 +218,7 @@ func configure(ctx context.Context) map[string]string {
 	Expect(c.Admin.Create(ctx, config)).To(Succeed())
 	after := map[string]string{}
 	Eventually(func(g Gomega) {
-		after = inventory(ctx)
+		after = c.Inventory(ctx)
 		g.Expect(after).To(HaveLen(len(before)))
 		for name, was := range before {
 			g.Expect(after).To(HaveKeyWithValue(name, Not(Equal(was))))
@@ -238,23 +229,9 @@ func configure(ctx context.Context) map[string]string {
 
 func configUID(ctx context.Context) string {
 	GinkgoHelper()
-	config := &v1beta1.AIBOMControllerConfig{}
-	Expect(c.Admin.Get(ctx, client.ObjectKey{Name: v1beta1.ConfigName}, config)).To(Succeed())
+	config := c.Config(ctx)
 	Expect(config.Spec.BOMGeneration.SpecVersion).To(Equal("1.7"))
 	return string(config.UID)
-}
-
-// inventory is the UID and the document of each AIBOM, by namespace and name.
-func inventory(ctx context.Context) map[string]string {
-	GinkgoHelper()
-	list := &v1beta1.AIBOMList{}
-	Expect(c.Admin.List(ctx, list)).To(Succeed())
-	all := map[string]string{}
-	for _, aibom := range list.Items {
-		all[aibom.Namespace+"/"+aibom.Name] = string(aibom.UID) + " " + aibom.Status.BOMHash
-	}
-	Expect(all).NotTo(BeEmpty())
-	return all
 }
 
 // uninstall does what the documentation says, and expects the inventory and the configuration
@@ -263,32 +240,17 @@ func uninstall(ctx context.Context, kept map[string]string, uid string) {
 	GinkgoHelper()
 	By("uninstalling")
 	o := object("Subscription")
-	o.SetNamespace(cluster.Namespace)
+	o.SetNamespace(harness.SystemNamespace)
 	o.SetName(subscription)
 	Expect(c.Admin.Delete(ctx, o)).To(Succeed())
 	Expect(c.Admin.Delete(ctx, named("ClusterServiceVersion", "1.7.0"))).To(Succeed())
-	gone(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: cluster.Account}})
+	c.Gone(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: harness.SystemNamespace, Name: harness.ManagerAccount}})
 	Eventually(func(g Gomega) {
 		granted, here, err := c.Granted(ctx)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(append(granted, here...)).To(BeEmpty())
 	}).Should(Succeed(), "no right stays")
-	Expect(inventory(ctx)).To(Equal(kept), "the inventory stays")
+	Expect(c.Inventory(ctx)).To(Equal(kept), "the inventory stays")
 	Expect(configUID(ctx)).To(Equal(uid), "the configuration stays")
-	notRefused(0)
-}
-
-func markNow() harness.Mark {
-	GinkgoHelper()
-	mark, err := c.Plane.Mark()
-	Expect(err).NotTo(HaveOccurred())
-	return mark
-}
-
-// notRefused expects that RBAC has refused no request of the manager since a mark.
-func notRefused(since harness.Mark) {
-	GinkgoHelper()
-	refused, err := c.Refused(since)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(refused).To(BeEmpty(), "the RBAC that OLM created is enough at any time")
+	c.NotRefused(0)
 }

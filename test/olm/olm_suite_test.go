@@ -16,7 +16,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,13 +51,9 @@ func TestOLM(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx context.Context) {
-	var err error
-	c, err = cluster.Start(ctx, "olm")
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(c.Plane.Stop()).To(Succeed()) })
-
-	kubectl(ctx, "apply", "--server-side", "-f", c.Tool("crds"))
-	kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
+	c = cluster.Start(ctx, "olm")
+	c.Kubectl(ctx, "apply", "--server-side", "-f", c.Tool("crds"))
+	c.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s", "crd", "--all")
 	for _, name := range []string{olmNamespace, "operators"} {
 		Expect(c.Admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 	}
@@ -165,13 +160,6 @@ func copyBundle(folder, version string) {
 	Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
 }
 
-func kubectl(ctx context.Context, args ...string) string {
-	GinkgoHelper()
-	out, err := c.Kubectl(ctx, args...)
-	Expect(err).NotTo(HaveOccurred())
-	return out
-}
-
 func create(ctx context.Context, content map[string]any) *unstructured.Unstructured {
 	GinkgoHelper()
 	object := &unstructured.Unstructured{Object: content}
@@ -190,19 +178,10 @@ func object(kind string) *unstructured.Unstructured {
 func field(ctx context.Context, kind, name string, path ...string) func() (string, error) {
 	return func() (string, error) {
 		o := object(kind)
-		if err := c.Admin.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, o); err != nil {
+		if err := c.Admin.Get(ctx, client.ObjectKey{Namespace: harness.SystemNamespace, Name: name}, o); err != nil {
 			return "", client.IgnoreNotFound(err)
 		}
 		value, _, err := unstructured.NestedString(o.Object, path...)
 		return value, err
 	}
 }
-
-// gone waits until an object does not exist.
-func gone(ctx context.Context, o client.Object) {
-	GinkgoHelper()
-	Eventually(func() error { return c.Admin.Get(ctx, client.ObjectKeyFromObject(o), o) }).
-		Should(Satisfy(apierrors.IsNotFound), "%T %s goes", o, o.GetName())
-}
-
-func say(format string, args ...any) { GinkgoWriter.Printf(format+"\n", args...) }

@@ -32,11 +32,8 @@ type Checks struct {
 	Plane *harness.ControlPlane
 	// Client reads as the administrator.
 	Client client.Client
-	// Manager is the manager that runs as the ServiceAccount Account in Namespace.
-	Manager            *harness.ManagerProcess
-	Namespace, Account string
-	// MetricsRole is the ClusterRole for readers of metrics.
-	MetricsRole string
+	// Manager is the manager that runs as the ServiceAccount that was installed.
+	Manager *harness.ManagerProcess
 	// Since is when the manager was started.
 	Since harness.Mark
 	// Timeout is how long the inventory may take to be complete.
@@ -85,7 +82,7 @@ func (c Checks) awaitInventory(ctx context.Context, expected []expectation) ([]v
 			return false, err
 		}
 		differences = compare(expected, list.Items)
-		done, err := c.Plane.Requests(c.Since, harness.Filter{User: c.user(), WritesOnly: true, Resource: "aiboms"})
+		done, err := c.Plane.Requests(c.Since, harness.Filter{User: harness.ManagerUser, WritesOnly: true, Resource: "aiboms"})
 		if err != nil {
 			return false, err
 		}
@@ -105,12 +102,12 @@ func (c Checks) awaitInventory(ctx context.Context, expected []expectation) ([]v
 
 // checkRequests reads from the API server's audit log what the manager asked for.
 func (c Checks) requests() error {
-	all, err := c.Plane.Requests(c.Since, harness.Filter{User: c.user()})
+	all, err := c.Plane.Requests(c.Since, harness.Filter{User: harness.ManagerUser})
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("the audit log has no request of %s", c.user())
+		return fmt.Errorf("the audit log has no request of %s", harness.ManagerUser)
 	}
 	var writes int
 	var refused []string
@@ -143,5 +140,3 @@ func (c Checks) kubectl(ctx context.Context, args ...string) error {
 	_, _, err := c.Plane.Kubectl(ctx, args...)
 	return err
 }
-
-func (c Checks) user() string { return harness.ServiceAccountUser(c.Namespace, c.Account) }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
 const (
@@ -32,19 +34,19 @@ func (c Checks) metrics(ctx context.Context) error {
 	if code != http.StatusUnauthorized {
 		return fmt.Errorf("%s without a token: expected status 401, seen %d", c.Manager.MetricsURL, code)
 	}
-	if err := c.kubectl(ctx, "-n", c.Namespace, "create", "serviceaccount", metricsReader); err != nil {
+	if err := c.kubectl(ctx, "-n", harness.SystemNamespace, "create", "serviceaccount", metricsReader); err != nil {
 		return err
 	}
-	if err := c.kubectl(ctx, "create", "clusterrolebinding", metricsReader, "--clusterrole="+c.MetricsRole,
-		"--serviceaccount="+c.Namespace+":"+metricsReader); err != nil {
+	if err := c.kubectl(ctx, "create", "clusterrolebinding", metricsReader, "--clusterrole="+harness.MetricsRole,
+		"--serviceaccount="+harness.SystemNamespace+":"+metricsReader); err != nil {
 		return err
 	}
 	// Nothing of the checks stays: they can be made again.
 	defer func() {
 		_ = c.kubectl(context.WithoutCancel(ctx), "delete", "clusterrolebinding", metricsReader)
-		_ = c.kubectl(context.WithoutCancel(ctx), "-n", c.Namespace, "delete", "serviceaccount", metricsReader)
+		_ = c.kubectl(context.WithoutCancel(ctx), "-n", harness.SystemNamespace, "delete", "serviceaccount", metricsReader)
 	}()
-	config, _, err := c.Plane.ServiceAccountConfig(ctx, c.Namespace, metricsReader)
+	config, _, err := c.Plane.ServiceAccountConfig(ctx, harness.SystemNamespace, metricsReader)
 	if err != nil {
 		return err
 	}

@@ -13,32 +13,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
-	"github.com/k8s-aibom/k8s-aibom/test/demo/checks"
 	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
 // ToolsVariable is the environment variable that names the folder that hack/olm.sh prints.
 const ToolsVariable = "OLM_ASSETS"
-
-// What every way to install leads to, by the names that the documentation uses.
-const (
-	Namespace   = "k8s-aibom-system"
-	Account     = "k8s-aibom-controller-manager"
-	MetricsRole = "k8s-aibom-metrics-reader"
-)
-
-// inventoryTimeout is how long the inventory of the samples may take.
-const inventoryTimeout = 2 * time.Minute
 
 // Cluster is a running control plane with a node.
 type Cluster struct {
@@ -55,35 +42,27 @@ type Cluster struct {
 // Available says whether the programs are here, which make test-olm provides.
 func Available() bool { return os.Getenv(ToolsVariable) != "" }
 
-// Start starts the control plane, the scheduler and kwok, and makes a node. Every program's log
-// stays in dist/logs/name.
-func Start(ctx context.Context, name string) (*Cluster, error) {
+// Start starts the control plane, the scheduler and kwok, and makes a node. All ends with the
+// suite; every program's log stays in dist/logs/name.
+func Start(ctx context.Context, name string) *Cluster {
+	GinkgoHelper()
 	root, err := harness.RepoRoot()
-	if err != nil {
-		return nil, err
-	}
+	Expect(err).NotTo(HaveOccurred())
 	plane, err := harness.Start(ctx, harness.Options{
 		AdmissionPlugins:      []string{"OwnerReferencesPermissionEnforcement"},
 		WithControllerManager: true,
 		LogDir:                filepath.Join(root, "dist", "logs", name),
 	})
-	if err != nil {
-		return nil, err
-	}
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
 	c := &Cluster{Plane: plane, Root: root, tools: os.Getenv(ToolsVariable)}
-	if err := c.start(ctx); err != nil {
-		return nil, errors.Join(err, plane.Stop())
-	}
-	return c, nil
+	Expect(c.start(ctx)).To(Succeed())
+	return c
 }
 
 func (c *Cluster) start(ctx context.Context) error {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1beta1.AddToScheme(scheme)); err != nil {
-		return err
-	}
 	var err error
-	if c.Admin, err = client.NewWithWatch(c.Plane.Config(), client.Options{Scheme: scheme}); err != nil {
+	if c.Admin, err = client.NewWithWatch(c.Plane.Config(), client.Options{Scheme: harness.Scheme}); err != nil {
 		return err
 	}
 	kubeconfig := c.Plane.AdminKubeconfig()
@@ -151,43 +130,9 @@ func Run(ctx context.Context, env []string, program string, args ...string) (str
 }
 
 // Kubectl runs kubectl as the administrator and returns what it wrote to standard output.
-func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
+func (c *Cluster) Kubectl(ctx context.Context, args ...string) string {
+	GinkgoHelper()
 	out, _, err := c.Plane.Kubectl(ctx, args...)
-	return out, err
-}
-
-// RunManager runs the manager binary with a token of the ServiceAccount that was installed, so
-// that it may do what the installed RBAC allows and nothing else.
-func (c *Cluster) RunManager(ctx context.Context, args ...string) (*harness.ManagerProcess, error) {
-	_, kubeconfig, err := c.Plane.ServiceAccountConfig(ctx, Namespace, Account)
-	if err != nil {
-		return nil, err
-	}
-	return c.Plane.StartManager(ctx, harness.ManagerOptions{
-		Name: Account, Namespace: Namespace, Kubeconfig: kubeconfig, LeaderElect: true, Args: args,
-	})
-}
-
-// Check makes the demo's checks of what has happened since a mark. The samples must have been
-// applied.
-func (c *Cluster) Check(ctx context.Context, manager *harness.ManagerProcess, since harness.Mark, out string, say func(string, ...any)) error {
-	_, err := checks.Checks{
-		Plane: c.Plane, Client: c.Admin, Manager: manager, Since: since,
-		Namespace: Namespace, Account: Account, MetricsRole: MetricsRole,
-		Timeout: inventoryTimeout, Out: out, Say: say,
-	}.Run(ctx)
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, manager.LogTail())
-	}
-	return nil
-}
-
-// Refused are the requests of the manager since a mark that RBAC refused.
-func (c *Cluster) Refused(since harness.Mark) ([]string, error) {
-	events, err := c.Plane.Requests(since, harness.Filter{User: harness.ServiceAccountUser(Namespace, Account), Code: 403})
-	var lines []string
-	for _, event := range events {
-		lines = append(lines, event.String())
-	}
-	return lines, err
+	Expect(err).NotTo(HaveOccurred())
+	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 	"github.com/k8s-aibom/k8s-aibom/internal/kinds"
+	"github.com/k8s-aibom/k8s-aibom/test/harness"
 )
 
 // Permissions lists what rules allow, one line for each verb on each resource, sorted: for
@@ -129,7 +130,7 @@ func (c *Cluster) Granted(ctx context.Context) (inCluster, inNamespace []string,
 
 func bindsManager(subjects []rbacv1.Subject) bool {
 	return slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool {
-		return s.Kind == rbacv1.ServiceAccountKind && s.Namespace == Namespace && s.Name == Account
+		return s.Kind == rbacv1.ServiceAccountKind && s.Namespace == harness.SystemNamespace && s.Name == harness.ManagerAccount
 	})
 }
 
