@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	. "github.com/onsi/gomega"
@@ -30,7 +31,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 var validator = sync.OnceValues(cdxschema.New)
 
 // mustBuild builds the document of a report and holds it to the official schema.
-func mustBuild(t testing.TB, r evidence.Report, version string) Document {
+func mustBuild(t fataler, r evidence.Report, version string) Document {
 	t.Helper()
 	doc, err := Build(Input{Report: r, SpecVersion: version, Tool: testTool}, firstSeen)
 	if err != nil {
@@ -42,6 +43,9 @@ func mustBuild(t testing.TB, r evidence.Report, version string) Document {
 	}
 	if err := v.Validate(version, doc.Bytes); err != nil {
 		t.Fatalf("not valid CycloneDX %s: %v\n%s", version, err, doc.Bytes)
+	}
+	if !utf8.Valid(doc.Bytes) {
+		t.Fatal("not UTF-8")
 	}
 	return doc
 }

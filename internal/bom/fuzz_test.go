@@ -24,7 +24,7 @@ func FuzzBuild(f *testing.F) {
 		}
 		checkBounds(t, normal)
 		for _, specVersion := range []string{"1.6", "1.7"} {
-			if doc := checkDocument(t, r, specVersion); !strings.HasSuffix(string(doc.Bytes), "}\n") {
+			if doc := mustBuild(t, r, specVersion); !strings.HasSuffix(string(doc.Bytes), "}\n") {
 				t.Fatalf("unfinished document %q", doc.Bytes)
 			}
 		}

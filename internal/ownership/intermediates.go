@@ -3,6 +3,7 @@
 package ownership
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,11 +185,7 @@ func identity(o client.Object) *metav1.PartialObjectMetadata {
 }
 
 func (i *Intermediates) page(ctx context.Context, namespace string, gvk schema.GroupVersionKind, from string) (*metav1.PartialObjectMetadataList, error) {
-	timeout := i.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(i.Timeout, DefaultTimeout))
 	defer cancel()
 	page := &metav1.PartialObjectMetadataList{}
 	page.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))

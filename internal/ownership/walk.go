@@ -3,6 +3,7 @@
 package ownership
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -174,11 +175,7 @@ func (w Walker) read(ctx context.Context, owner Ancestor, installed bool) (clien
 	if cached != nil || err != nil {
 		return cached, "", err
 	}
-	timeout := w.Timeout
-	if timeout == 0 {
-		timeout = DefaultTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(w.Timeout, DefaultTimeout))
 	defer cancel()
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(owner.GVK)
