@@ -25,6 +25,8 @@ var clients = []family{
 	{"an address for models and a model", app("MODEL_BASE_URL=http://llm-service:8000/v1/", "MODEL_NAME=google/gemma-2-9b-it"), "agent | google/gemma-2-9b-it called"},
 	{"without the protocol", app("MODEL_BASE_URL=http://models.ai.svc:8000", "MODEL_NAME=gemma-2b"), "agent | gemma-2b called"},
 	{"with a name of one's own", app("LLM_BASE_URL=http://vllm:8000/v1", "MODEL_NAME=chat"), "agent | chat called inferred"},
+	{"KServe's path", app("BASE_URL=http://gemma.ns.svc/openai/v1", "MODEL=gemma-2b"), "agent | gemma-2b called"},
+	{"a ranking of a shop", app("RANKING_URL=http://ranking:8080", "EMBED_URL=http://videos:8080", "MODEL_NAME=Tin Lizzie"), ""},
 	{"a model alone", app("MODEL_NAME=google/gemma-2-9b-it"), ""},
 	{"an address alone", app("MODEL_BASE_URL=http://llm-service:8000/v1"), ""},
 	{"a language model's address alone", app("LLM_BASE_URL=http://llm-service:8000/v1"), ""},
@@ -96,6 +98,8 @@ var clients = []family{
 	{".NET's variables", app("AzureOpenAI__Endpoint=https://x.openai.azure.com/", "AzureOpenAI__DeploymentName=gpt-4o"), "agent | azure-openai"},
 	{".NET's key", app("OpenAI__ApiKey=x"), "agent | openai inferred"},
 	{"a service for speech at Azure", app("SPEECH_ENDPOINT=https://x.cognitiveservices.azure.com"), ""},
+	{"a probe of an API", app("PROBE_URL=https://api.openai.com/v1/models"), ""},
+	{"an address in a variable of one's own", app("SUMMARIES_ENDPOINT=https://api.openai.com/v1"), "agent | openai"},
 	{"a list of hosts", app("NO_PROXY=x.openai.azure.com,api.openai.com", "ALLOWED=https://api.openai.com"), ""},
 	{"a store of Databricks", app("DATABRICKS_HOST=https://x.azuredatabricks.net"), ""},
 

@@ -48,10 +48,11 @@ func mayNameModelServer(name string) bool {
 	return index.generalEndpoints[name] || index.protocolEndpoints[name] || namesModelServer(name)
 }
 
-// endsLikeAddress says whether names of addresses end like this one.
+// endsLikeAddress says whether names of addresses end like this one, and none of its words says
+// that it is the address of something else than a server to call.
 func endsLikeAddress(name string) bool {
 	rest, ok := tail(name, func(rest string) bool { return index.addressEndings[rest] })
-	return ok && len(rest) < len(name)
+	return ok && len(rest) < len(name) && !speaksOf(index.otherAddresses, name)
 }
 
 // isServerAddress says whether the variable holds an address to connect to, and not one to
@@ -78,10 +79,10 @@ func isOwn(host string) bool {
 		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal"))
 }
 
-// pathBegins says whether the address's path begins with the path.
-func pathBegins(address, prefix string) bool {
+// speaksProtocol says whether the address has a path of OpenAI's protocol; the second is KServe's.
+func speaksProtocol(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && u.Host != "" && within(path.Clean(u.Path), prefix)
+	return err == nil && u.Host != "" && (within(path.Clean(u.Path), "/v1") || within(path.Clean(u.Path), "/openai/v1"))
 }
 
 // callsModelServer says whether the container has the address of a model server.
@@ -109,21 +110,17 @@ func (c *container) callsModelServer(invocations []invocation) bool {
 // isModelServer says whether the address that a variable holds is a model server's. Where the
 // variable could hold any server's, something must say that this one is a language model's.
 func (c *container) isModelServer(name, address string) bool {
-	speaksProtocol := pathBegins(address, protocolPath)
 	switch {
 	case namesModelServer(name):
 		return true
 	case index.generalEndpoints[name]:
-		return c.hasLanguageModelVariable() || ((speaksProtocol || isOwn(hostOf(address))) && c.namesAnyModel(isRepositoryOrKnown))
+		return c.hasLanguageModelVariable() || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isRepositoryOrKnown))
 	case index.protocolEndpoints[name]:
-		return speaksProtocol && c.namesAnyModel(isKnownModelName)
+		return speaksProtocol(address) && c.namesAnyModel(isKnownModelName)
 	default:
 		return false
 	}
 }
-
-// protocolPath begins the paths of OpenAI's protocol.
-const protocolPath = "/v1"
 
 func (c *container) hasLanguageModelVariable() bool {
 	return slices.ContainsFunc(c.env.order, func(name string) bool { return beginsWith(patterns.EndpointPrefixes, name) })

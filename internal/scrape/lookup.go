@@ -16,6 +16,7 @@ type lookup struct {
 	datasetEnv, servedNameEnv, hubTokens                         map[string]bool
 	endpoints, generalEndpoints, protocolEndpoints               map[string]bool
 	addressEndings, providerEnv, credentialWords                 map[string]bool
+	otherAddresses                                               map[string]bool
 	forwarders, embeddingNames, serverNames, assistantNames      map[string]bool
 	adapterListFlags, adapterListEnv, modelFolders               map[string]bool
 	otherHubEnv, hubEndpointEnv                                  map[string]bool
@@ -41,7 +42,7 @@ func newLookup(t *table) *lookup {
 		modelListEnv: set(t.ModelListEnv), modelObjectsEnv: set(t.ModelObjectsEnv),
 		adapterListFlags: set(t.AdapterListFlags), adapterListEnv: set(t.AdapterListEnv), modelFolders: set(t.ModelFolders),
 		endpoints: set(t.Endpoints), generalEndpoints: set(t.GeneralEndpoints), protocolEndpoints: set(t.ProtocolEndpoints),
-		addressEndings: set(t.AddressEndings), providerEnv: set(t.ProviderEnv), credentialWords: set(t.CredentialWords),
+		addressEndings: set(t.AddressEndings), otherAddresses: set(t.OtherAddresses), providerEnv: set(t.ProviderEnv), credentialWords: set(t.CredentialWords),
 		forwarders: set(t.Forwarders), embeddingNames: set(t.EmbeddingNames), serverNames: set(t.ServerNames), assistantNames: set(t.AssistantNames),
 		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{}, switches: map[string]*service{},
 		services: map[string]*service{}, providerNames: map[string]*service{}, squashedKeys: map[string]*service{},

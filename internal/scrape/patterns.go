@@ -207,6 +207,8 @@ type table struct {
 	Endpoints        []string `json:"endpoints"`
 	EndpointSubjects []string `json:"endpointSubjects"`
 	AddressEndings   []string `json:"addressEndings"`
+	// OtherAddresses are words in the names of variables with addresses that are not called for a model.
+	OtherAddresses []string `json:"otherAddresses"`
 	// GeneralEndpoints may hold it: they count only with a variable of EndpointPrefixes or, at a
 	// server of one's own or with OpenAI's protocol, beside the name of a model.
 	// ProtocolEndpoints count only with that protocol and a model of a known family.

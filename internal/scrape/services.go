@@ -116,7 +116,7 @@ func (c *container) readAddresses(f *serviceFindings) {
 				f.add(owner, v.value, v.evidence[0])
 			}
 			provided[owner] = true
-		case owner == nil && s == nil && mayNameModelServer(name) && pathBegins(v.value, protocolPath):
+		case owner == nil && s == nil && mayNameModelServer(name) && speaksProtocol(v.value):
 			c.readOwnProtocol(f)
 		}
 		if s != nil && owner != s {
