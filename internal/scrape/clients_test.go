@@ -116,6 +116,7 @@ var clients = []family{
 
 	// Keys that servers of one's own want too
 	{"a key for one's own server", app("OPENAI_API_KEY=EMPTY", "LLM_BASE_URL=http://vllm:8000/v1", "LLM_MODEL=org/m"), "agent | org/m called"},
+	{"a server of one's own and the provider", app("OPENAI_BASE_URL=http://vllm:8000/v1", "LLM_URL=https://api.openai.com/v1", "OPENAI_API_KEY=x"), "agent | openai"},
 	{"a key beside another protocol", app("OPENAI_API_KEY=x", "OLLAMA_BASE_URL=http://ollama:11434"), "agent | openai inferred"},
 	{"a key for one model of two", app("OPENAI_API_KEY=x", "LLM_BASE_URL=http://vllm:8000/v1", "EMBEDDING_MODEL=text-embedding-3-small"), "agent | text-embedding-3-small called | openai inferred"},
 	{"NVIDIA's key and servers of one's own", app("NVIDIA_API_KEY=x", "APP_LLM_SERVERURL=nim-llm:8000", "APP_LLM_MODELNAME=meta/llama3", "APP_EMBEDDINGS_SERVERURL=embed:8000"), "agent | meta/llama3 called"},

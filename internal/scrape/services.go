@@ -14,7 +14,7 @@ import (
 // key is never looked at. An address elsewhere than at the provider says that the provider's
 // protocol is spoken with another server, so the key alone then shows nothing.
 func (c *container) recogniseServices(invocations []invocation) {
-	f := &serviceFindings{container: c.name, found: map[string]*evidence.Finding{}, unused: map[*service]bool{}}
+	f := &serviceFindings{container: c.name, found: map[string]*evidence.Finding{}, off: map[*service]bool{}, unused: map[*service]bool{}}
 	c.readSwitches(f)
 	c.readAddresses(f)
 	for _, name := range c.env.order {
@@ -25,7 +25,7 @@ func (c *container) recogniseServices(invocations []invocation) {
 		if s == nil {
 			s = serviceOfModel(name, v)
 		}
-		if s != nil && !f.unused[s] && !isOff(v) {
+		if s != nil && !f.off[s] && !f.unused[s] && !isOff(v) {
 			f.add(s, "", v.evidence[0])
 		}
 	}
@@ -37,12 +37,13 @@ func (c *container) recogniseServices(invocations []invocation) {
 	}
 }
 
-// serviceFindings are the hosted APIs of a container, and those of which a key shows nothing.
+// serviceFindings are the hosted APIs of a container.
 type serviceFindings struct {
 	container string
 	found     map[string]*evidence.Finding
 	order     []string
-	unused    map[*service]bool
+	// off are those that a switch says are not used, and unused those whose key shows nothing.
+	off, unused map[*service]bool
 }
 
 // add reports the service: declared by its address, inferred by anything else.
@@ -66,7 +67,7 @@ func (c *container) readSwitches(f *serviceFindings) {
 		v := c.env.variables[name]
 		s := index.switches[name]
 		if s != nil && isOff(v) {
-			f.unused[s] = f.unused[s] || v.value != ""
+			f.off[s] = f.off[s] || v.value != ""
 			continue
 		}
 		if index.providerEnv[name] {
@@ -88,44 +89,52 @@ func (c *container) readSwitches(f *serviceFindings) {
 // readAddresses reads the variables that hold an API's address, or that of a server of one's own
 // which speaks the same protocol.
 func (c *container) readAddresses(f *serviceFindings) {
-	own, provided := map[*service]bool{}, map[*service]bool{}
 	for _, name := range c.env.order {
 		s, v := serviceOfAddress(name), c.env.variables[name]
+		speaksOfModels := s != nil || mayNameModelServer(name)
 		host := hostOf(v.value)
-		for i := range patterns.Services {
-			if p := &patterns.Services[i]; v.known() && matchesGlob(p.Servers, name) {
-				own[p] = own[p] || v.value != ""
-				provided[p] = provided[p] || v.value == ""
-			}
-		}
-		if !v.known() {
+		switch {
+		case !v.known():
 			// An address that cannot be read leaves the provider a guess, unless only one has such.
-			if s != nil && slices.Contains(s.OwnURLs, name) && !f.unused[s] {
+			if s != nil && slices.Contains(s.OwnURLs, name) && !f.off[s] {
 				f.add(s, "", v.evidence[0])
 			}
 			continue
-		}
-		if host == "" {
+		case host == "" || !(speaksOfModels || (strings.Contains(v.value, "://") && endsLikeAddress(name))):
 			continue
 		}
-		speaksOfModels := s != nil || mayNameModelServer(name)
 		owner := ownerOf(host, speaksOfModels)
 		switch {
-		case owner != nil && (speaksOfModels || (endsLikeAddress(name) && strings.Contains(v.value, "://"))):
-			if !f.unused[owner] {
-				f.add(owner, v.value, v.evidence[0])
-			}
-			provided[owner] = true
-		case owner == nil && s == nil && mayNameModelServer(name) && speaksProtocol(v.value):
+		case owner != nil && !f.off[owner]:
+			f.add(owner, v.value, v.evidence[0])
+		case owner == nil && s == nil && speaksOfModels && speaksProtocol(v.value):
 			c.readOwnProtocol(f)
 		}
 		if s != nil && owner != s {
 			f.unused[s] = true
 		}
 	}
-	for s := range own {
-		f.unused[s] = f.unused[s] || !provided[s]
+	for i := range patterns.Services {
+		if s := &patterns.Services[i]; len(s.Servers) > 0 && c.hasOnlyOwn(s) {
+			f.unused[s] = true
+		}
 	}
+}
+
+// hasOnlyOwn says whether the servers of the service's models are there, and none is the provider's.
+func (c *container) hasOnlyOwn(s *service) bool {
+	own := false
+	for _, name := range c.env.order {
+		v := c.env.variables[name]
+		if !v.known() || !matchesGlob(s.Servers, name) {
+			continue
+		}
+		if v.value == "" || ownerOf(hostOf(v.value), true) == s {
+			return false
+		}
+		own = true
+	}
+	return own
 }
 
 // readOwnProtocol notes that a server of one's own speaks a provider's protocol, for which its
