@@ -3,6 +3,7 @@
 package scrape
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
@@ -56,19 +57,43 @@ func (c *container) readStores() {
 
 // isFrontEnd says whether the container shows a chat to people.
 func (c *container) isFrontEnd(invocations []invocation) bool {
-	return speaksOf(index.frontEnds, append(c.programNames(invocations), c.name)...)
+	return speaksOf(index.frontEnds, append(c.programNames(invocations), c.name)...) ||
+		slices.ContainsFunc(c.env.order, func(name string) bool { return beginsWith(patterns.FrontEndEnv, name) })
 }
 
-// addEndpoint reports the model server that the container asks, where it names no model.
-func (c *container) addEndpoint() {
+// forwards says whether the container is named like one that only hands requests on to a model
+// server, or watches one.
+func (c *container) forwards(invocations []invocation) bool {
+	return speaksOf(index.forwarders, append(c.programNames(invocations), c.name)...)
+}
+
+// embeds says whether a variable names the model that the container makes embeddings with.
+func (c *container) embeds() bool {
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
-		if index.endpoints[name] && strings.HasPrefix(v.value, "http") && hostOf(v.value) != "" {
-			c.stores = append(c.stores, evidence.Finding{
-				Type: evidence.TypeData, Name: v.value, Role: evidence.RoleEndpoint, Container: c.name,
-				Confidence: evidence.Declared, Evidence: v.evidence,
-			})
-			return
+		if v.known() && endsLikeModel(name) && speaksOf(index.embeddingNames, name) && isRepositoryOrKnown(v.value) && !isFileName(v.value) {
+			return true
 		}
 	}
+	return false
+}
+
+// servesEmbeddings says whether the names speak of a server of embeddings.
+func (c *container) servesEmbeddings(invocations []invocation) bool {
+	return slices.ContainsFunc(append(c.programNames(invocations), c.name, c.pod.in.Workload.Name), func(name string) bool {
+		return speaksOf(index.embeddingNames, name) && speaksOf(index.serverNames, name)
+	})
+}
+
+// isNamedLikeAssistant says whether the container or workload is named like a program that talks
+// to a language model. Of a name that is one word, such as shoppingassistantservice, only what is
+// in no other word counts.
+func (c *container) isNamedLikeAssistant(invocations []invocation) bool {
+	names := append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)
+	return slices.ContainsFunc(names, func(name string) bool {
+		name = strings.ToLower(name)
+		contains := func(part string) bool { return strings.Contains(name, part) }
+		return !slices.ContainsFunc(patterns.OtherAssistants, contains) &&
+			(speaksOf(index.assistantNames, name) || slices.ContainsFunc(patterns.AssistantParts, contains))
+	})
 }

@@ -4,6 +4,7 @@ package scrape
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,13 +112,13 @@ func prefixed(kind string, names []string) []string {
 func TestEveryService(t *testing.T) {
 	for i := range patterns.Services {
 		s := &patterns.Services[i]
-		for _, key := range s.Keys {
+		for _, key := range slices.Concat(s.Keys, s.Switches) {
 			report := PodWorkload(deployment(withEnv(withArgs(custom), key+"=x")))
 			NewWithT(t).Expect(names(report, evidence.TypeService)).To(Equal([]string{s.Name}), key)
 			report = PodWorkload(deployment(withEnv(withArgs(custom), "X"+key+"=x")))
 			NewWithT(t).Expect(names(report, evidence.TypeService)).NotTo(ContainElement(s.Name), "X%s", key)
 		}
-		for _, host := range s.Hosts {
+		for _, host := range slices.Concat(s.Hosts, s.SharedHosts) {
 			report := PodWorkload(deployment(withEnv(withArgs(custom), "LLM_BASE_URL=https://"+strings.ReplaceAll(host, "*", "x")+"/v1")))
 			NewWithT(t).Expect(names(report, evidence.TypeService)).To(Equal([]string{s.Name}), host)
 		}

@@ -124,7 +124,7 @@ var families = []family{
 	{"Streamlit with a server's address", deployment(withEnv(withCommand(custom, "streamlit", "run", "app.py"), "LLM_URL=http://vllm:8000/v1")), "agent | http://vllm:8000/v1 endpoint"},
 	{"Streamlit without", deployment(withCommand(custom, "streamlit", "run", "app.py")), ""},
 	{"ADK on Vertex AI", deployment(withEnv(withArgs("us-docker.pkg.dev/p/adk-repo/adk-agent:latest"), "GOOGLE_CLOUD_PROJECT=p", "GOOGLE_GENAI_USE_VERTEXAI=true", "PORT=8080")), "agent | google-vertex-ai inferred"},
-	{"ADK with a server of its own", deployment(withEnv(withArgs("us-docker.pkg.dev/p/adk-repo/adk-agent:latest"), "MODEL_NAME=hosted_vllm/meta-llama/Llama-3.1-8B", "LLM_BASE_URL=http://vllm:8000/v1", "LLAMA_MODEL_NAME=meta-llama/Llama-3.1-8B-Instruct")), "agent | meta-llama/Llama-3.1-8B-Instruct called"},
+	{"ADK with a server of its own", deployment(withEnv(withArgs("us-docker.pkg.dev/p/adk-repo/adk-agent:latest"), "MODEL_NAME=hosted_vllm/meta-llama/Llama-3.1-8B", "LLM_BASE_URL=http://vllm:8000/v1", "LLAMA_MODEL_NAME=meta-llama/Llama-3.1-8B-Instruct")), "agent | meta-llama/Llama-3.1-8B called | meta-llama/Llama-3.1-8B-Instruct called"},
 	{"ADK's server", deployment(withCommand(plain, "adk", "api_server", "--port", "80")), "agent | google-adk"},
 	{"an MCP server", deployment(withArgs("ghcr.io/github/github-mcp-server:v0.5.0", "http")), "agent | mcp@0.5.0"},
 	{"an MCP server by npx", deployment(withCommand("node:22", "npx", "-y", "@modelcontextprotocol/server-filesystem", "/data")), "agent | mcp"},

@@ -66,7 +66,8 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 		role, isModel = evidence.RoleServed, true
 	}
 	if !isModel && v.known() {
-		role, isModel = modelByName(name, v.value)
+		own, _ := withoutProvider(v.value)
+		role, isModel = modelByName(name, own)
 	}
 	dataset := index.datasetEnv[name]
 	served := index.servedNameEnv[name]

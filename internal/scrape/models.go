@@ -26,12 +26,17 @@ type model struct {
 	hub evidence.Origin
 	// inferred is true where a rule says that this is a model, not the workload's owner.
 	inferred bool
+	// provided is true where the name is one for LiteLLM, which only calls models.
+	provided bool
 }
 
 // addModel keeps a model that has a name, up to a bound.
 func (c *container) addModel(m model) {
 	if strings.TrimSpace(m.value.text) == "" {
 		return
+	}
+	if !m.dataset {
+		m = m.withoutProvider()
 	}
 	if len(c.models) == maxModels {
 		c.pod.note("%s names more models than are read: more than %d", c.at, maxModels)
@@ -43,7 +48,7 @@ func (c *container) addModel(m model) {
 
 func (c *container) addServedName(m model) {
 	if strings.TrimSpace(m.value.text) != "" && len(c.servedNames) < maxServedNames {
-		c.servedNames = append(c.servedNames, m)
+		c.servedNames = append(c.servedNames, m.withoutProvider())
 	}
 }
 

@@ -5,8 +5,6 @@ package scrape
 import (
 	_ "embed"
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -58,6 +56,8 @@ type product struct {
 	// Named says that the product's served name names the model: a local path that ends in it
 	// is only where the model lies.
 	Named bool `json:"named,omitempty"`
+	// Tool says that the product gives agents tools and calls no model itself.
+	Tool bool `json:"tool,omitempty"`
 	// General is 2 for what starts others or is what they are built on, 1 for a library that
 	// others use, and 0 for the rest: beside a less general one of its category in the same
 	// container a product is not what the container is there for.
@@ -105,15 +105,34 @@ type service struct {
 	Name string `json:"name"`
 	// Keys are environment variables whose presence shows that the API is called.
 	Keys []string `json:"keys,omitempty"`
-	// SharedKeys are keys that open other services as well: they count only beside an agent's
-	// framework, one of the Packages, or a variable that names one of the Models.
+	// SharedKeys are keys that open other services as well: they count only beside one of the
+	// Packages, a variable that names one of the Models, or one that begins like Companions;
+	// with ByName also beside an agent's framework or in a program that is named like an
+	// assistant, unless a variable like OtherUses says what else the key opens.
 	SharedKeys []string `json:"sharedKeys,omitempty"`
 	Packages   []string `json:"packages,omitempty"`
 	Models     []string `json:"models,omitempty"`
-	// BaseURLs are environment variables that hold the API's address.
+	Companions []string `json:"companions,omitempty"`
+	ByName     bool     `json:"byName,omitempty"`
+	OtherUses  []string `json:"otherUses,omitempty"`
+	// Switches are variables that say whether the API is used, InsteadOf the service whose key is
+	// then this one's, and Names what the variables of ProviderEnv call it.
+	Switches  []string `json:"switches,omitempty"`
+	InsteadOf string   `json:"insteadOf,omitempty"`
+	Names     []string `json:"names,omitempty"`
+	// BaseURLs are environment variables that hold the API's address; with one of OwnURLs it is
+	// this API's wherever the value lies.
 	BaseURLs []string `json:"baseURLs,omitempty"`
-	// Hosts are the API's own host names; * stands for any characters.
-	Hosts []string `json:"hosts,omitempty"`
+	OwnURLs  []string `json:"ownURLs,omitempty"`
+	// Servers are variables, as path.Match has it, for servers that can each be the provider's,
+	// where the variable is empty, or one's own: where all are one's own the key shows nothing.
+	Servers []string `json:"servers,omitempty"`
+	// Protocol says that servers of one's own speak the API's protocol, and want some key.
+	Protocol bool `json:"protocol,omitempty"`
+	// Hosts are the API's own host names; * stands for any characters. SharedHosts are those of
+	// other services as well, which count only in a variable for this API or a model server.
+	Hosts       []string `json:"hosts,omitempty"`
+	SharedHosts []string `json:"sharedHosts,omitempty"`
 }
 
 // table is all of patterns.yaml.
@@ -184,11 +203,24 @@ type table struct {
 	// TrainingScripts are beginnings of words in the names of scripts and modules that train.
 	TrainingScripts []string `json:"trainingScripts"`
 	// Endpoints are environment variables that hold the address of a model server.
-	// GeneralEndpoints may hold it: they count only with a variable of EndpointPrefixes or a
-	// model named as on a hub.
+	// EndpointSubjects and AddressEndings make further such names, which may have a prefix.
 	Endpoints        []string `json:"endpoints"`
-	GeneralEndpoints []string `json:"generalEndpoints"`
-	EndpointPrefixes []string `json:"endpointPrefixes"`
+	EndpointSubjects []string `json:"endpointSubjects"`
+	AddressEndings   []string `json:"addressEndings"`
+	// OtherAddresses are words in the names of variables with addresses that are not called for a model.
+	OtherAddresses []string `json:"otherAddresses"`
+	// GeneralEndpoints may hold it: they count only with a variable of EndpointPrefixes or, at a
+	// server of one's own or with OpenAI's protocol, beside the name of a model.
+	// ProtocolEndpoints count only with that protocol and a model of a known family.
+	GeneralEndpoints  []string `json:"generalEndpoints"`
+	ProtocolEndpoints []string `json:"protocolEndpoints"`
+	EndpointPrefixes  []string `json:"endpointPrefixes"`
+	// ModelProviders are what LiteLLM writes before a model's name.
+	ModelProviders []provider `json:"modelProviders"`
+	// HostedModels begin the names of models that only hosted APIs have.
+	HostedModels []string `json:"hostedModels"`
+	// ProviderEnv are variables that hold a service's name; see ProviderNames.
+	ProviderEnv []string `json:"providerEnv"`
 	// Entrypoints are images whose entrypoint is a program that is known by its command line.
 	Entrypoints []entrypoint `json:"entrypoints"`
 	// VectorStores are prefixes of environment variables that hold the address of a vector
@@ -205,6 +237,19 @@ type table struct {
 	// FrontEnds are words in the names of images and programs that show a chat to people. They
 	// count only beside the address of a model server.
 	FrontEnds []string `json:"frontEnds"`
+	// FrontEndEnv begin the names of variables that such a program reads.
+	FrontEndEnv []string `json:"frontEndEnv"`
+	// Forwarders are words in the names of programs that hand requests on or watch a server.
+	Forwarders []string `json:"forwarders"`
+	// EmbeddingNames are words in the names of variables and programs about embeddings,
+	// ServerNames words in the names of servers.
+	EmbeddingNames []string `json:"embeddingNames"`
+	ServerNames    []string `json:"serverNames"`
+	// AssistantNames are words in the names of programs that talk to a language model, and
+	// AssistantParts what such a name may have within a word, unless it is one of OtherAssistants.
+	AssistantNames  []string `json:"assistantNames"`
+	AssistantParts  []string `json:"assistantParts"`
+	OtherAssistants []string `json:"otherAssistants"`
 	// ServerModules are endings of Python modules that serve a model in a container of a kind
 	// that declares to serve one.
 	ServerModules []string `json:"serverModules"`
@@ -236,118 +281,12 @@ type wrapper struct {
 
 var patterns = mustParse(patternsYAML)
 
-// index answers the questions that are asked for every container.
-var index = newLookup(patterns)
-
 func mustParse(data []byte) *table {
 	t := &table{}
 	if err := yaml.UnmarshalStrict(data, t); err != nil {
 		panic(fmt.Sprintf("the compiled patterns.yaml is malformed: %v", err))
 	}
 	return t
-}
-
-type lookup struct {
-	datasetFlags, servedNameFlags, revisionFlags, manyValueFlags map[string]bool
-	datasetEnv, servedNameEnv, hubTokens                         map[string]bool
-	endpoints, credentialWords                                   map[string]bool
-	adapterListFlags, adapterListEnv, modelFolders               map[string]bool
-	otherHubEnv, hubEndpointEnv                                  map[string]bool
-	modelListEnv, modelObjectsEnv                                map[string]bool
-	serviceKeys, sharedKeys, serviceURLs                         map[string]*service
-	products, packages                                           map[string]*product
-	names, flags, labels                                         map[string]*product
-	conversionNames, ownServers, frontEnds, retrievalNames       map[string]bool
-	benchmarkNames                                               map[string]bool
-	pythonRules                                                  map[string][]pythonRule
-	execs, modules                                               map[string][]start
-	execGlobs                                                    []start
-	wrappers                                                     map[string]*wrapper
-}
-
-func newLookup(t *table) *lookup {
-	l := &lookup{
-		datasetFlags: set(t.DatasetFlags), servedNameFlags: set(t.ServedNameFlags),
-		revisionFlags: set(t.RevisionFlags), manyValueFlags: set(t.ManyValueFlags),
-		datasetEnv: set(t.DatasetEnv), servedNameEnv: set(t.ServedNameEnv), hubTokens: set(t.HubTokens),
-		otherHubEnv: set(t.OtherHubEnv), hubEndpointEnv: set(t.HubEndpointEnv),
-		modelListEnv: set(t.ModelListEnv), modelObjectsEnv: set(t.ModelObjectsEnv),
-		adapterListFlags: set(t.AdapterListFlags), adapterListEnv: set(t.AdapterListEnv), modelFolders: set(t.ModelFolders),
-		endpoints: set(append(t.Endpoints[:len(t.Endpoints):len(t.Endpoints)], t.GeneralEndpoints...)), credentialWords: set(t.CredentialWords),
-		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{},
-		products: map[string]*product{}, packages: map[string]*product{},
-		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
-		benchmarkNames: set(t.BenchmarkNames),
-		ownServers:     set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
-		execs: map[string][]start{}, modules: map[string][]start{},
-		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
-	}
-	for i := range t.Services {
-		s := &t.Services[i]
-		for _, k := range s.Keys {
-			l.serviceKeys[k] = s
-		}
-		for _, k := range s.SharedKeys {
-			l.sharedKeys[k] = s
-		}
-		for _, u := range s.BaseURLs {
-			l.serviceURLs[u] = s
-		}
-	}
-	for i := range t.Products {
-		l.addProduct(&t.Products[i])
-	}
-	for i := range t.Wrappers {
-		l.wrappers[t.Wrappers[i].Exec] = &t.Wrappers[i]
-	}
-	for _, r := range t.PythonRules {
-		l.pythonRules[r.Call] = append(l.pythonRules[r.Call], r)
-	}
-	return l
-}
-
-func (l *lookup) addProduct(p *product) {
-	l.products[p.Name] = p
-	for _, name := range p.Packages {
-		l.packages[name] = p
-	}
-	for _, name := range p.Names {
-		l.names[name] = p
-	}
-	for _, name := range p.Flags {
-		l.flags[name] = p
-	}
-	for _, label := range append(p.Labels[:len(p.Labels):len(p.Labels)], p.Name) {
-		l.labels[label] = p
-	}
-	for i := range p.Programs {
-		program := &p.Programs[i]
-		if strings.Contains(program.Exec, "*") {
-			l.execGlobs = append(l.execGlobs, start{product: p, program: program})
-			continue
-		}
-		if program.Module != "" {
-			l.modules[program.Module] = append(l.modules[program.Module], start{product: p, program: program})
-		} else {
-			l.execs[program.Exec] = append(l.execs[program.Exec], start{product: p, program: program})
-		}
-	}
-}
-
-// matchesGlob says whether one of the patterns matches, as path.Match has it.
-func matchesGlob(globs []string, name string) bool {
-	return slices.ContainsFunc(globs, func(glob string) bool {
-		ok, err := path.Match(glob, name)
-		return err == nil && ok
-	})
-}
-
-func set(items []string) map[string]bool {
-	m := make(map[string]bool, len(items))
-	for _, item := range items {
-		m[item] = true
-	}
-	return m
 }
 
 // flagName is a flag without dashes and in kebab case, as patterns.yaml spells it.

@@ -145,7 +145,12 @@ func (p *pod) findings(category evidence.Category) []evidence.Finding {
 	models = append(models, p.labelledFindings(models)...)
 	settlePlaces(models)
 	all = append(all, models...)
-	all = append(all, p.volumes...)
+	for _, v := range p.volumes {
+		// An agent looks things up in its data, and neither trains on it nor is measured with it.
+		if v.Role != evidence.RoleDataset || category != evidence.CategoryAgent {
+			all = append(all, v)
+		}
+	}
 	return append(all, p.devices...)
 }
 

@@ -234,8 +234,12 @@ func TestPatternsAreConsistent(t *testing.T) {
 	for _, i := range patterns.VendorImages {
 		g.Expect(matchesImage(i, parseImage(example(i)))).To(BeTrue(), "%s does not match itself", i)
 	}
+	for _, p := range patterns.ModelProviders {
+		g.Expect(p.Service == "" || index.services[p.Service] != nil).To(BeTrue(), p.Prefix)
+	}
 	for _, s := range patterns.Services {
-		g.Expect(s.Hosts).NotTo(BeEmpty(), s.Name)
+		g.Expect(slices.Concat(s.Hosts, s.SharedHosts)).NotTo(BeEmpty(), s.Name)
+		g.Expect(s.InsteadOf == "" || index.services[s.InsteadOf] != nil).To(BeTrue(), s.Name)
 	}
 }
 

@@ -4,7 +4,6 @@ package scrape
 
 import (
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 
@@ -15,56 +14,142 @@ import (
 // key is never looked at. An address elsewhere than at the provider says that the provider's
 // protocol is spoken with another server, so the key alone then shows nothing.
 func (c *container) recogniseServices(invocations []invocation) {
-	found := map[string]*evidence.Finding{}
-	var order []string
-	add := func(name, endpoint string, confidence evidence.Confidence, at evidence.Evidence) {
-		f, ok := found[name]
-		if !ok {
-			f = &evidence.Finding{
-				Type: evidence.TypeService, Name: name, Container: c.name, Confidence: confidence,
-			}
-			found[name] = f
-			order = append(order, name)
-		}
-		if endpoint != "" {
-			f.Endpoint, f.Confidence = endpoint, confidence
-		}
-		f.Evidence = appendEvidence(f.Evidence, at)
-	}
-
-	elsewhere := map[*service]bool{}
-	for _, name := range c.env.order {
-		s, v := index.serviceURLs[name], c.env.variables[name]
-		host := hostOf(v.value)
-		if (s == nil && !index.endpoints[name]) || !v.known() || host == "" {
-			// An address that lies where it cannot be read leaves the provider a guess.
-			continue
-		}
-		owner := ownerOf(host)
-		if owner != nil {
-			add(owner.Name, v.value, evidence.Declared, v.evidence[0])
-		}
-		if s != nil && owner != s {
-			elsewhere[s] = true
-		}
-	}
+	f := &serviceFindings{container: c.name, found: map[string]*evidence.Finding{}, off: map[*service]bool{}, unused: map[*service]bool{}}
+	c.readSwitches(f)
+	c.readAddresses(f)
 	for _, name := range c.env.order {
 		s, v := serviceOfKey(name), c.env.variables[name]
 		if shared := index.sharedKeys[name]; shared != nil && c.speaksWith(shared, invocations) {
 			s = shared
 		}
-		if s == nil || elsewhere[s] || isOff(v) {
-			continue
+		if s == nil {
+			s = serviceOfModel(name, v)
 		}
-		add(s.Name, "", evidence.Inferred, v.evidence[0])
+		if s != nil && !f.off[s] && !f.unused[s] && !isOff(v) {
+			f.add(s, "", v.evidence[0])
+		}
 	}
-	for _, name := range order {
-		c.services = append(c.services, *found[name])
+	for _, name := range f.order {
+		c.services = append(c.services, *f.found[name])
 	}
-	if len(order) > 0 {
+	if len(f.order) > 0 {
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 	}
 }
+
+// serviceFindings are the hosted APIs of a container.
+type serviceFindings struct {
+	container string
+	found     map[string]*evidence.Finding
+	order     []string
+	// off are those that a switch says are not used, and unused those whose key shows nothing.
+	off, unused map[*service]bool
+}
+
+// add reports the service: declared by its address, inferred by anything else.
+func (f *serviceFindings) add(s *service, address string, at evidence.Evidence) {
+	found, ok := f.found[s.Name]
+	if !ok {
+		found = &evidence.Finding{Type: evidence.TypeService, Name: s.Name, Container: f.container, Confidence: evidence.Inferred}
+		f.found[s.Name] = found
+		f.order = append(f.order, s.Name)
+	}
+	if address != "" {
+		found.Endpoint, found.Confidence = address, evidence.Declared
+	}
+	found.Evidence = appendEvidence(found.Evidence, at)
+}
+
+// readSwitches reads the variables that say which API is used. A switch that is on says so even
+// where the address is still to be filled in.
+func (c *container) readSwitches(f *serviceFindings) {
+	for _, name := range c.env.order {
+		v := c.env.variables[name]
+		s := index.switches[name]
+		if s != nil && isOff(v) {
+			f.off[s] = f.off[s] || v.value != ""
+			continue
+		}
+		if index.providerEnv[name] {
+			s = index.providerNames[strings.ToLower(v.value)]
+			if s != nil && s.Protocol {
+				continue // it names the protocol, which any server may speak
+			}
+		}
+		if s == nil {
+			continue
+		}
+		f.add(s, "", v.evidence[0])
+		if v.known() && s.InsteadOf != "" {
+			f.unused[index.services[s.InsteadOf]] = true
+		}
+	}
+}
+
+// readAddresses reads the variables that hold an API's address, or that of a server of one's own
+// which speaks the same protocol.
+func (c *container) readAddresses(f *serviceFindings) {
+	for _, name := range c.env.order {
+		s, v := serviceOfAddress(name), c.env.variables[name]
+		speaksOfModels := s != nil || mayNameModelServer(name)
+		host := hostOf(v.value)
+		switch {
+		case !v.known():
+			// An address that cannot be read leaves the provider a guess, unless only one has such.
+			if s != nil && slices.Contains(s.OwnURLs, name) && !f.off[s] {
+				f.add(s, "", v.evidence[0])
+			}
+			continue
+		case host == "" || !(speaksOfModels || (strings.Contains(v.value, "://") && endsLikeAddress(name))):
+			continue
+		}
+		owner := ownerOf(host, speaksOfModels)
+		switch {
+		case owner != nil && !f.off[owner]:
+			f.add(owner, v.value, v.evidence[0])
+		case owner == nil && s == nil && speaksOfModels && speaksProtocol(v.value):
+			c.readOwnProtocol(f)
+		}
+		if s != nil && owner != s {
+			f.unused[s] = true
+		}
+	}
+	for i := range patterns.Services {
+		if s := &patterns.Services[i]; len(s.Servers) > 0 && c.hasOnlyOwn(s) {
+			f.unused[s] = true
+		}
+	}
+}
+
+// hasOnlyOwn says whether the servers of the service's models are there, and none is the provider's.
+func (c *container) hasOnlyOwn(s *service) bool {
+	own := false
+	for _, name := range c.env.order {
+		v := c.env.variables[name]
+		if !v.known() || !matchesGlob(s.Servers, name) {
+			continue
+		}
+		if v.value == "" || ownerOf(hostOf(v.value), true) == s {
+			return false
+		}
+		own = true
+	}
+	return own
+}
+
+// readOwnProtocol notes that a server of one's own speaks a provider's protocol, for which its
+// clients want some key, unless a model that only the provider has is named as well.
+func (c *container) readOwnProtocol(f *serviceFindings) {
+	for i := range patterns.Services {
+		if s := &patterns.Services[i]; s.Protocol && !c.namesModelOf(s) {
+			f.unused[s] = true
+		}
+	}
+}
+
+// minPrefixed is how long the first word of a key's name must be to be told from the end of
+// somebody's own name, as in ACME_CO_API_KEY.
+const minPrefixed = 4
 
 // serviceOfKey is the service that a key of this name opens: a name that is known, or one with a
 // prefix of its own, as in SPRING_AI_OPENAI_API_KEY. Prefixes that speak of a server of one's
@@ -73,26 +158,55 @@ func serviceOfKey(name string) *service {
 	if s := index.serviceKeys[name]; s != nil {
 		return s
 	}
-	first, rest, found := strings.Cut(name, "_")
-	if index.ownServers[first] {
+	if strings.Contains(name, "__") { // a section and its key in .NET's way
+		return index.squashedKeys[squash(name)]
+	}
+	key, ok := ownTail(name, func(rest string) bool {
+		return strings.HasSuffix(rest, "KEY") && strings.IndexByte(rest, '_') >= minPrefixed && index.serviceKeys[rest] != nil
+	})
+	if !ok {
 		return nil
 	}
-	for found {
-		if s := index.serviceKeys[rest]; s != nil && strings.HasSuffix(rest, "KEY") {
-			return s
-		}
-		_, rest, found = strings.Cut(rest, "_")
+	return index.serviceKeys[key]
+}
+
+// serviceOfAddress is the service whose address a variable of this name holds, as serviceOfKey has it.
+func serviceOfAddress(name string) *service {
+	if s := index.serviceURLs[name]; s != nil {
+		return s
+	}
+	rest, _ := ownTail(name, func(rest string) bool { return index.serviceURLs[rest] != nil })
+	return index.serviceURLs[rest]
+}
+
+// ownTail is tail, unless the name begins like those of variables about a server of one's own.
+func ownTail(name string, is func(string) bool) (string, bool) {
+	first, _, _ := strings.Cut(name, "_")
+	if index.ownServers[first] {
+		return "", false
+	}
+	return tail(name, is)
+}
+
+// squash is the name without regard to case and to what stands between its words.
+func squash(name string) string {
+	return strings.ReplaceAll(strings.ToUpper(name), "_", "")
+}
+
+// serviceOfModel is the service that the name of a model for LiteLLM speaks of.
+func serviceOfModel(name string, v variable) *service {
+	_, known := patterns.ModelEnv[name]
+	if !v.known() || !(known || endsLikeModel(name)) {
+		return nil
+	}
+	if _, p := withoutProvider(v.value); p != nil {
+		return index.services[p.Service]
 	}
 	return nil
 }
 
-// speaksWith says whether something but a key suggests that the service is called.
+// speaksWith says whether something but a shared key suggests that the service is called.
 func (c *container) speaksWith(s *service, invocations []invocation) bool {
-	for _, p := range c.products {
-		if p.Category == evidence.CategoryAgent {
-			return true
-		}
-	}
 	for _, inv := range invocations {
 		for _, w := range inv.installedPackages() {
 			if slices.Contains(s.Packages, packageOf(w)) {
@@ -100,12 +214,24 @@ func (c *container) speaksWith(s *service, invocations []invocation) bool {
 			}
 		}
 	}
-	for _, name := range c.env.order {
-		if _, isModel := patterns.ModelEnv[name]; isModel && matchesGlob(s.Models, c.env.variables[name].value) {
-			return true
-		}
+	has := func(is func(name string) bool) bool { return slices.ContainsFunc(c.env.order, is) }
+	if c.namesModelOf(s) || has(func(name string) bool { return beginsWith(s.Companions, name) }) {
+		return true
 	}
-	return false
+	if !s.ByName || has(func(name string) bool { return matchesGlob(s.OtherUses, name) }) {
+		return false
+	}
+	return c.isNamedLikeAssistant(invocations) || slices.ContainsFunc(c.products, func(p *product) bool {
+		return p.Category == evidence.CategoryAgent && !p.Tool
+	})
+}
+
+// namesModelOf says whether a variable names one of the service's models.
+func (c *container) namesModelOf(s *service) bool {
+	return slices.ContainsFunc(c.env.order, func(name string) bool {
+		_, isModel := patterns.ModelEnv[name]
+		return (isModel || endsLikeModel(name)) && matchesGlob(s.Models, c.env.variables[name].value)
+	})
 }
 
 // isOff says whether a variable is there without saying yes.
@@ -125,13 +251,12 @@ func hostOf(address string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// ownerOf is the provider that a host name belongs to.
-func ownerOf(host string) *service {
+// ownerOf is the provider that a host name belongs to, in a variable that speaks of models or not.
+func ownerOf(host string, speaksOfModels bool) *service {
 	for i := range patterns.Services {
-		for _, h := range patterns.Services[i].Hosts {
-			if ok, err := path.Match(h, host); err == nil && ok {
-				return &patterns.Services[i]
-			}
+		s := &patterns.Services[i]
+		if matchesGlob(s.Hosts, host) || (speaksOfModels && matchesGlob(s.SharedHosts, host)) {
+			return s
 		}
 	}
 	return nil

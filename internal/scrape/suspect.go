@@ -28,7 +28,8 @@ func (c *container) suspect(invocations []invocation) {
 		c.signals = append(c.signals, signal{evidence.CategoryTraining, strengthEnvironment})
 		return
 	}
-	if c.namesModel(evidence.RoleServed, evidence.RoleCalled) && c.callsModelServer() {
+	calls := !c.forwards(invocations) && c.callsModelServer(invocations)
+	if c.namesHosted() || (calls && c.namesCalled()) {
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 		return
 	}
@@ -37,12 +38,16 @@ func (c *container) suspect(invocations []invocation) {
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 		return
 	}
-	if c.isFrontEnd(invocations) && c.callsModelServer() {
+	if calls && (c.isFrontEnd(invocations) || c.lacksModel()) {
 		c.addEndpoint()
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 		return
 	}
 	if c.converts(invocations) {
+		return
+	}
+	if !c.accelerated && c.embeds() && (c.isJob() || !c.hasHubToken()) {
+		c.signals = append(c.signals, signal{c.embeddingCategory(invocations), strengthEnvironment})
 		return
 	}
 	if capable && c.namesModel(evidence.RoleServed) {
@@ -55,32 +60,41 @@ func (c *container) suspect(invocations []invocation) {
 	}
 }
 
+// embeddingCategory is what a program without an accelerator is for that makes embeddings itself:
+// most look something up with them, some serve them.
+func (c *container) embeddingCategory(invocations []invocation) evidence.Category {
+	if !c.isJob() && c.servesEmbeddings(invocations) {
+		return evidence.CategoryInference
+	}
+	return evidence.CategoryAgent
+}
+
+// namesHosted says whether a model is named that only a hosted API has, or in LiteLLM's way.
+func (c *container) namesHosted() bool {
+	return slices.ContainsFunc(c.models, func(m model) bool {
+		return m.role == evidence.RoleCalled && !m.dataset && len(m.value.missing) == 0 &&
+			(m.provided || beginsWith(patterns.HostedModels, strings.ToLower(m.value.text)))
+	})
+}
+
+// namesCalled says whether a model is named that a model server may be asked for.
+func (c *container) namesCalled() bool {
+	return c.namesModel(evidence.RoleServed, evidence.RoleCalled) || slices.ContainsFunc(c.servedNames, func(m model) bool {
+		return len(m.value.missing) == 0 && !isPlaceholder(m.value.text)
+	})
+}
+
+// lacksModel says whether a variable is there to name a model that is not in the manifest.
+func (c *container) lacksModel() bool {
+	return slices.ContainsFunc(slices.Concat(c.models, c.servedNames), func(m model) bool {
+		return !m.dataset && m.fromVariable() && len(m.value.missing) > 0 && (m.role == evidence.RoleServed || m.role == evidence.RoleCalled)
+	})
+}
+
 // converts says whether a Job's program is named like one that makes one model out of another,
 // or moves it.
 func (c *container) converts(invocations []invocation) bool {
 	return c.isJob() && speaksOf(index.conversionNames, append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)...)
-}
-
-// callsModelServer says whether the container has the address of a model server. Where the
-// variable could hold any server's, something must say that this one is a language model's.
-func (c *container) callsModelServer() bool {
-	has := func(names []string) bool {
-		return slices.ContainsFunc(names, func(name string) bool {
-			return strings.HasPrefix(c.env.variables[name].value, "http")
-		})
-	}
-	return has(patterns.Endpoints) || (has(patterns.GeneralEndpoints) && c.speaksOfLanguageModels())
-}
-
-func (c *container) speaksOfLanguageModels() bool {
-	for _, name := range c.env.order {
-		for _, prefix := range patterns.EndpointPrefixes {
-			if strings.HasPrefix(name, prefix) {
-				return true
-			}
-		}
-	}
-	return slices.ContainsFunc(c.models, func(m model) bool { return hubName.MatchString(m.value.text) && !isRelativePath(m.value.text) })
 }
 
 // namesTraining says whether a dataset to read or a model to write is named. Where code uses a

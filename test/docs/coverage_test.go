@@ -26,6 +26,14 @@ type patterns struct {
 		SharedKeys []string `json:"sharedKeys"`
 		Packages   []string `json:"packages"`
 		Models     []string `json:"models"`
+		Companions []string `json:"companions"`
+		ByName     bool     `json:"byName"`
+		OtherUses  []string `json:"otherUses"`
+		Switches   []string `json:"switches"`
+		Names      []string `json:"names"`
+		// SharedHosts are those of other services as well.
+		SharedHosts []string `json:"sharedHosts"`
+		Servers     []string `json:"servers"`
 	} `json:"services"`
 	ModelFlags      map[string]string `json:"modelFlags"`
 	ModelEnv        map[string]string `json:"modelEnv"`
@@ -60,7 +68,26 @@ type patterns struct {
 	VectorStores    []string `json:"vectorStores"`
 	RetrievalNames  []string `json:"retrievalNames"`
 	FrontEnds       []string `json:"frontEnds"`
+	FrontEndEnv     []string `json:"frontEndEnv"`
 	Endpoints       []string `json:"endpoints"`
+	// EndpointSubjects before AddressEndings make further ones; the others only may be one.
+	EndpointSubjects  []string `json:"endpointSubjects"`
+	AddressEndings    []string `json:"addressEndings"`
+	GeneralEndpoints  []string `json:"generalEndpoints"`
+	ProtocolEndpoints []string `json:"protocolEndpoints"`
+	EndpointPrefixes  []string `json:"endpointPrefixes"`
+	Forwarders        []string `json:"forwarders"`
+	EmbeddingNames    []string `json:"embeddingNames"`
+	ServerNames       []string `json:"serverNames"`
+	AssistantNames    []string `json:"assistantNames"`
+	AssistantParts    []string `json:"assistantParts"`
+	HostedModels      []string `json:"hostedModels"`
+	ProviderEnv       []string `json:"providerEnv"`
+	ModelProviders    []struct {
+		Prefix     string   `json:"prefix"`
+		Models     []string `json:"models"`
+		Repository bool     `json:"repository"`
+	} `json:"modelProviders"`
 	TrainingScripts []string `json:"trainingScripts"`
 	ServingScripts  []string `json:"servingScripts"`
 	RevisionEnv     []string `json:"revisionEnv"`
@@ -140,14 +167,38 @@ func coverage(p patterns) string {
 	line("\nThe tags of these images are not the version of the product in them: %s.", spans(p.VendorImages))
 	line("\n## Hosted APIs\n\n| API | Variables that hold a key or the like | Variables that hold the address | The provider's hosts |\n|---|---|---|---|")
 	for _, s := range p.Services {
-		line("| %s | %s | %s | %s |", s.Name, spans(s.Keys), spans(s.BaseURLs), spans(s.Hosts))
+		line("| %s | %s | %s | %s |", s.Name, spans(append(s.Keys[:len(s.Keys):len(s.Keys)], s.Switches...)), spans(s.BaseURLs), spans(append(s.Hosts[:len(s.Hosts):len(s.Hosts)], s.SharedHosts...)))
 	}
 	for _, s := range p.Services {
 		if len(s.SharedKeys) > 0 {
-			line("\n%s counts for %s only beside an agent's framework, one of the packages %s, or a variable that names a model like %s.",
-				spans(s.SharedKeys), s.Name, spans(s.Packages), spans(s.Models))
+			line("\n%s counts for %s only beside %s.", spans(s.SharedKeys), s.Name, companionsOf(s.Packages, s.Models, s.Companions))
+		}
+		if s.ByName {
+			line("So it does beside an agent's framework, or where the workload, container, image or program has a word of %s or a name with %s in it, unless a variable like %s says what else the key opens.",
+				spans(p.AssistantNames), spans(p.AssistantParts), spans(s.OtherUses))
+		}
+		if len(s.SharedHosts) > 0 {
+			line("\n%s of %s count only in a variable for this API or a model server.", spans(s.SharedHosts), s.Name)
+		}
+		if len(s.Servers) > 0 {
+			line("\nThe key of %s shows nothing where variables like %s are there and all hold addresses elsewhere.", s.Name, spans(s.Servers))
 		}
 	}
+	line("\nThe variables %s name the API:\n\n| Value | API |\n|---|---|", spans(p.ProviderEnv))
+	for _, s := range p.Services {
+		if len(s.Names) > 0 {
+			line("| %s | %s |", spans(s.Names), s.Name)
+		}
+	}
+	line("\nBefore the name of a model for LiteLLM, these are no part of it:\n\n| Prefix | Only before |\n|---|---|")
+	for _, m := range p.ModelProviders {
+		only := spans(m.Models)
+		if m.Repository {
+			only = "an `owner/name`"
+		}
+		line("| `%s` | %s |", m.Prefix, only)
+	}
+	line("\nA model whose name begins with one of %s shows an agent by itself.", spans(p.HostedModels))
 	line("\n## Flags and variables\n\n| What they hold | Flags | Variables |\n|---|---|---|")
 	for _, role := range []string{"served", "called", "draft", "adapter", "tokenizer", "output"} {
 		line("| a model, role `%s` | %s | %s |", role, flags(namesOf(p.ModelFlags, role)), spans(namesOf(p.ModelEnv, role)))
@@ -164,7 +215,12 @@ func coverage(p patterns) string {
 	line("| a training | scripts with a word that begins with %s | an accelerator or a hub's token |", spans(p.TrainingScripts))
 	line("| inference | scripts with a word that begins with %s | an accelerator |", spans(p.ServingScripts))
 	line("| retrieval for a language model | programs, images and containers with a word of %s | a variable that begins with one of %s |", spans(p.RetrievalNames), spans(p.VectorStores))
-	line("| a chat's front end | programs, images and containers with a word of %s | a model server's address in one of %s |", spans(p.FrontEnds), spans(p.Endpoints))
+	line("| a chat's front end | programs, images and containers with a word of %s; variables that begin with one of %s | a model server's address |", spans(p.FrontEnds), spans(p.FrontEndEnv))
+	line("| retrieval, without an accelerator | a variable that names a model and has a word of %s; with such a word and one of %s in a name it is a server of embeddings | |", spans(p.EmbeddingNames), spans(p.ServerNames))
+	line("| no client | programs, images and containers with a word of %s | |", spans(p.Forwarders))
+	line("\nA model server's address is in one of %s, or in a variable that ends in one of %s before one of %s.", spans(p.Endpoints), spans(p.EndpointSubjects), spans(p.AddressEndings))
+	line("In one of %s it is one beside a variable that begins with one of %s, or beside the name of a model, at a server of one's own or with a path of `/v1`; in one of %s only with that path and a known model.",
+		spans(p.GeneralEndpoints), spans(p.EndpointPrefixes), spans(p.ProtocolEndpoints))
 	line("\nA variable with one of these words in its name, %s, or with a word that ends in %s, is a secret and is not read.", spans(p.CredentialWords), spans(p.CredentialEndings))
 	line("\nFlags that take no value: %s.", flags(p.BooleanFlags))
 	line("\n## Python\n\n| A call in code names | Functions |\n|---|---|")
@@ -187,6 +243,21 @@ func coverage(p patterns) string {
 	line("| datasets | %s |", spans(p.DatasetPaths))
 	line("\n## Accelerators\n\n%s\n", spans(p.Accelerators))
 	return out.String()
+}
+
+// companionsOf says what a shared key counts beside.
+func companionsOf(packages, models, companions []string) string {
+	var all []string
+	if len(packages) > 0 {
+		all = append(all, "one of the packages "+spans(packages))
+	}
+	if len(models) > 0 {
+		all = append(all, "a variable that names a model like "+spans(models))
+	}
+	if len(companions) > 0 {
+		all = append(all, "a variable that begins with one of "+spans(companions))
+	}
+	return strings.Join(all, ", or ")
 }
 
 // recognisedBy says how a product is recognised, in the order of what counts most.

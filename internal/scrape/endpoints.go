@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"net"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
+
+// maxVariableName is longer than the name of any variable that means something to a person.
+const maxVariableName = 128
+
+var toVariable = strings.NewReplacer("-", "_", ".", "_", "__", "_")
+
+// asVariable is the name in the spelling of shells, so that spring.ai.openai.base-url and
+// --llm-base-url read like SPRING_AI_OPENAI_BASE_URL and LLM_BASE_URL.
+func asVariable(name string) string {
+	return strings.ToUpper(toVariable.Replace(strings.TrimLeft(name, "-")))
+}
+
+// tail is the longest end of a variable's name at its underscores that is one of those asked for.
+func tail(name string, is func(string) bool) (string, bool) {
+	if len(name) > maxVariableName {
+		return "", false
+	}
+	for rest, more := asVariable(name), true; more; _, rest, more = strings.Cut(rest, "_") {
+		if is(rest) {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// namesModelServer says whether a variable of this name holds the address of a model server:
+// it is known, or ends in a word for such a server and one for an address.
+func namesModelServer(name string) bool {
+	_, ok := tail(name, func(rest string) bool { return index.endpoints[rest] })
+	return ok
+}
+
+// mayNameModelServer says whether a variable of this name may hold the address of a model server.
+func mayNameModelServer(name string) bool {
+	return index.generalEndpoints[name] || index.protocolEndpoints[name] || namesModelServer(name)
+}
+
+// endsLikeAddress says whether names of addresses end like this one, and none of its words says
+// that it is the address of something else than a server to call.
+func endsLikeAddress(name string) bool {
+	rest, ok := tail(name, func(rest string) bool { return index.addressEndings[rest] })
+	return ok && len(rest) < len(name) && !speaksOf(index.otherAddresses, name)
+}
+
+// isServerAddress says whether the variable holds an address to connect to, and not one to
+// listen at, a file to fetch or a server's kind.
+func isServerAddress(name string, v variable) bool {
+	host := hostOf(v.value)
+	switch {
+	case net.ParseIP(host).IsUnspecified() || isArtefact(v.value):
+		return false
+	case strings.HasPrefix(v.value, "http"):
+		return true
+	case !v.known() || host == "" || isPlaceholder(v.value):
+		return false
+	case strings.Contains(v.value, "://"):
+		return strings.HasPrefix(v.value, "grpc")
+	}
+	u, err := url.Parse("//" + v.value)
+	return err == nil && (u.Port() != "" || strings.HasSuffix(name, "HOST"))
+}
+
+// isOwn says whether the host is one that only the cluster or the company knows.
+func isOwn(host string) bool {
+	return host != "" && (!strings.Contains(host, ".") || net.ParseIP(host) != nil || strings.HasSuffix(host, ".svc") ||
+		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal"))
+}
+
+// speaksProtocol says whether the address has a path of OpenAI's protocol; the second is KServe's.
+func speaksProtocol(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (within(path.Clean(u.Path), "/v1") || within(path.Clean(u.Path), "/openai/v1"))
+}
+
+// callsModelServer says whether the container has the address of a model server.
+func (c *container) callsModelServer(invocations []invocation) bool {
+	for _, name := range c.env.order {
+		v := c.env.variables[name]
+		if v.value != "" && c.isModelServer(name, v.value) && isServerAddress(name, v) {
+			return true
+		}
+		// Where the answer lies elsewhere, the name must say what it is the answer to.
+		if strings.HasPrefix(v.missing, "key ") && namesModelServer(name) {
+			return true
+		}
+	}
+	for _, inv := range invocations {
+		for _, f := range inv.flags(false, nil) {
+			if name := asVariable(f.name); namesModelServer(name) && isServerAddress(name, variable{value: f.value().text}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isModelServer says whether the address that a variable holds is a model server's. Where the
+// variable could hold any server's, something must say that this one is a language model's.
+func (c *container) isModelServer(name, address string) bool {
+	switch {
+	case namesModelServer(name):
+		return true
+	case index.generalEndpoints[name]:
+		return c.hasLanguageModelVariable() || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isRepositoryOrKnown))
+	case index.protocolEndpoints[name]:
+		return speaksProtocol(address) && c.namesAnyModel(isKnownModelName)
+	default:
+		return false
+	}
+}
+
+func (c *container) hasLanguageModelVariable() bool {
+	return slices.ContainsFunc(c.env.order, func(name string) bool { return beginsWith(patterns.EndpointPrefixes, name) })
+}
+
+func (c *container) namesAnyModel(like func(string) bool) bool {
+	return slices.ContainsFunc(c.models, func(m model) bool { return !m.dataset && like(m.value.text) })
+}
+
+// isKnownModelName says whether the name begins as those of known models do, be it behind its owner.
+func isKnownModelName(name string) bool {
+	name = strings.ToLower(name)
+	return beginsWith(patterns.HostedFamilies, name) || beginsWith(patterns.ModelFamilies, name) || beginsWith(patterns.ModelFamilies, path.Base(name))
+}
+
+func isRepositoryOrKnown(name string) bool {
+	return isKnownModelName(name) || (hubName.MatchString(name) && !isRelativePath(name))
+}
+
+// addEndpoint reports the model server that the container asks, where it names no model.
+func (c *container) addEndpoint() {
+	for _, name := range c.env.order {
+		v := c.env.variables[name]
+		if mayNameModelServer(name) && isServerAddress(name, v) && hostOf(v.value) != "" {
+			c.stores = append(c.stores, evidence.Finding{
+				Type: evidence.TypeData, Name: v.value, Role: evidence.RoleEndpoint, Container: c.name,
+				Confidence: evidence.Declared, Evidence: v.evidence,
+			})
+			return
+		}
+	}
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// index answers the questions that are asked for every container.
+var index = newLookup(patterns)
+
+type lookup struct {
+	datasetFlags, servedNameFlags, revisionFlags, manyValueFlags map[string]bool
+	datasetEnv, servedNameEnv, hubTokens                         map[string]bool
+	endpoints, generalEndpoints, protocolEndpoints               map[string]bool
+	addressEndings, providerEnv, credentialWords                 map[string]bool
+	otherAddresses                                               map[string]bool
+	forwarders, embeddingNames, serverNames, assistantNames      map[string]bool
+	adapterListFlags, adapterListEnv, modelFolders               map[string]bool
+	otherHubEnv, hubEndpointEnv                                  map[string]bool
+	modelListEnv, modelObjectsEnv                                map[string]bool
+	serviceKeys, sharedKeys, serviceURLs, switches               map[string]*service
+	services, providerNames, squashedKeys                        map[string]*service
+	products, packages                                           map[string]*product
+	names, flags, labels                                         map[string]*product
+	conversionNames, ownServers, frontEnds, retrievalNames       map[string]bool
+	benchmarkNames                                               map[string]bool
+	pythonRules                                                  map[string][]pythonRule
+	execs, modules                                               map[string][]start
+	execGlobs                                                    []start
+	wrappers                                                     map[string]*wrapper
+}
+
+func newLookup(t *table) *lookup {
+	l := &lookup{
+		datasetFlags: set(t.DatasetFlags), servedNameFlags: set(t.ServedNameFlags),
+		revisionFlags: set(t.RevisionFlags), manyValueFlags: set(t.ManyValueFlags),
+		datasetEnv: set(t.DatasetEnv), servedNameEnv: set(t.ServedNameEnv), hubTokens: set(t.HubTokens),
+		otherHubEnv: set(t.OtherHubEnv), hubEndpointEnv: set(t.HubEndpointEnv),
+		modelListEnv: set(t.ModelListEnv), modelObjectsEnv: set(t.ModelObjectsEnv),
+		adapterListFlags: set(t.AdapterListFlags), adapterListEnv: set(t.AdapterListEnv), modelFolders: set(t.ModelFolders),
+		endpoints: set(t.Endpoints), generalEndpoints: set(t.GeneralEndpoints), protocolEndpoints: set(t.ProtocolEndpoints),
+		addressEndings: set(t.AddressEndings), otherAddresses: set(t.OtherAddresses), providerEnv: set(t.ProviderEnv), credentialWords: set(t.CredentialWords),
+		forwarders: set(t.Forwarders), embeddingNames: set(t.EmbeddingNames), serverNames: set(t.ServerNames), assistantNames: set(t.AssistantNames),
+		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{}, switches: map[string]*service{},
+		services: map[string]*service{}, providerNames: map[string]*service{}, squashedKeys: map[string]*service{},
+		products: map[string]*product{}, packages: map[string]*product{},
+		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
+		benchmarkNames: set(t.BenchmarkNames),
+		ownServers:     set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
+		execs: map[string][]start{}, modules: map[string][]start{},
+		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
+	}
+	for _, subject := range t.EndpointSubjects {
+		for _, ending := range t.AddressEndings {
+			l.endpoints[subject+"_"+ending] = true
+		}
+	}
+	for i := range t.Services {
+		l.addService(&t.Services[i])
+	}
+	for i := range t.Products {
+		l.addProduct(&t.Products[i])
+	}
+	for i := range t.Wrappers {
+		l.wrappers[t.Wrappers[i].Exec] = &t.Wrappers[i]
+	}
+	for _, r := range t.PythonRules {
+		l.pythonRules[r.Call] = append(l.pythonRules[r.Call], r)
+	}
+	return l
+}
+
+func (l *lookup) addService(s *service) {
+	l.services[s.Name] = s
+	for _, k := range s.Keys {
+		l.serviceKeys[k] = s
+		l.squashedKeys[squash(k)] = s
+	}
+	for _, k := range s.SharedKeys {
+		l.sharedKeys[k] = s
+	}
+	for _, u := range s.BaseURLs {
+		l.serviceURLs[u] = s
+	}
+	for _, name := range s.Switches {
+		l.switches[name] = s
+	}
+	for _, name := range s.Names {
+		l.providerNames[name] = s
+	}
+}
+
+func (l *lookup) addProduct(p *product) {
+	l.products[p.Name] = p
+	for _, name := range p.Packages {
+		l.packages[name] = p
+	}
+	for _, name := range p.Names {
+		l.names[name] = p
+	}
+	for _, name := range p.Flags {
+		l.flags[name] = p
+	}
+	for _, label := range append(p.Labels[:len(p.Labels):len(p.Labels)], p.Name) {
+		l.labels[label] = p
+	}
+	for i := range p.Programs {
+		program := &p.Programs[i]
+		if strings.Contains(program.Exec, "*") {
+			l.execGlobs = append(l.execGlobs, start{product: p, program: program})
+			continue
+		}
+		if program.Module != "" {
+			l.modules[program.Module] = append(l.modules[program.Module], start{product: p, program: program})
+		} else {
+			l.execs[program.Exec] = append(l.execs[program.Exec], start{product: p, program: program})
+		}
+	}
+}
+
+// matchesGlob says whether one of the patterns matches, as path.Match has it.
+func matchesGlob(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool {
+		ok, err := path.Match(glob, name)
+		return err == nil && ok
+	})
+}
+
+func set(items []string) map[string]bool {
+	m := make(map[string]bool, len(items))
+	for _, item := range items {
+		m[item] = true
+	}
+	return m
+}
