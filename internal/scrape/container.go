@@ -42,6 +42,8 @@ type container struct {
 	ruled string
 	// accelerated is true where the container requests an accelerator.
 	accelerated bool
+	// mounts are its volumes.
+	mounts []corev1.VolumeMount
 	// besideModels is true where a program runs in a folder of models.
 	besideModels bool
 }
@@ -50,7 +52,7 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 	out := &container{
 		pod: p, name: c.Name, at: at, init: init,
 		reference: c.Image, image: p.imageOf(c.Image),
-		env: readEnvironment(p, c, at), accelerated: len(accelerators(c)) > 0,
+		env: readEnvironment(p, c, at), mounts: c.VolumeMounts[:min(len(c.VolumeMounts), maxVolumes)], accelerated: len(accelerators(c)) > 0,
 	}
 	invocations := readInvocations(p, c, at, out.env)
 	started := invocations

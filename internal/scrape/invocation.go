@@ -17,6 +17,8 @@ type invocation struct {
 	// entrypoint is true when the program is the image's own, which the manifest does not
 	// name. Many such entrypoints run their arguments, so these may name a program all the same.
 	entrypoint bool
+	// folder is where it runs, as far as that is known.
+	folder string
 	// starts are the known programs among the words, at most one of each product.
 	starts []start
 	// code is the Python code that it runs, as far as the command line holds it.

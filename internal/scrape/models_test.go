@@ -285,7 +285,7 @@ func TestInitContainers(t *testing.T) {
 	g := NewWithT(t)
 	report := PodWorkload(in)
 	g.Expect(report.Category).To(Equal(evidence.CategoryInference))
-	g.Expect(lines(report, evidence.TypeModel)).To(Equal([]string{"/models/m served file"}))
+	g.Expect(lines(report, evidence.TypeModel)).To(Equal([]string{"org/m served huggingface inferred"}))
 	g.Expect(lines(report, evidence.TypeData)).To(Equal([]string{
 		"org/m download huggingface", "s3://bucket/m download object-store inferred",
 		"https://example.com/m.gguf download http inferred", "https://huggingface.co/org/clone download huggingface inferred",

@@ -100,7 +100,7 @@ func (p *pod) mountRole(c *container, mount string) evidence.Role {
 		}
 	}
 	for _, m := range c.models {
-		if !within(m.value.text, mount) {
+		if !within(m.value.text, mount) && !within(m.place, mount) {
 			continue
 		}
 		if m.role == evidence.RoleDataset {

@@ -19,41 +19,6 @@ func isPlace(text string) bool {
 
 func isLocalPath(text string) bool { return strings.HasPrefix(text, "/") }
 
-// localPaths are the paths among the words, be they a flag's value.
-func localPaths(words []word) []string {
-	var all []string
-	for _, w := range words {
-		text := w.text
-		if strings.HasPrefix(text, "-") {
-			_, text, _ = strings.Cut(text, "=")
-		}
-		if isLocalPath(text) && len(all) < maxEvidence {
-			all = append(all, strings.TrimRight(text, "/"))
-		}
-	}
-	return all
-}
-
-// resolvePlaces names the model that lies where a container reads one from, when the place has
-// no name of its own and exactly one download writes there.
-func (p *pod) resolvePlaces() {
-	for _, c := range p.containers {
-		if c.init {
-			continue
-		}
-		for i := range c.models {
-			m := &c.models[i]
-			if m.dataset || m.role != evidence.RoleServed || len(m.value.missing) > 0 || !isPlace(m.value.text) {
-				continue
-			}
-			if d, ok := p.downloadInto(strings.TrimRight(m.value.text, "/")); ok {
-				m.value.text, m.value.evidence = d.value.text, appendEvidence(m.value.evidence, d.value.evidence...)
-				m.revision, m.hub, m.inferred = d.revision, d.hub, true
-			}
-		}
-	}
-}
-
 // namePlaces takes the served name for the identity of what lies at a place that names no model,
 // where the container names none otherwise.
 func (p *pod) namePlaces() {
@@ -76,23 +41,6 @@ func (p *pod) namePlaces() {
 			}
 		}
 	}
-}
-
-// downloadInto is the one model that is downloaded to the folder.
-func (p *pod) downloadInto(folder string) (model, bool) {
-	var found []model
-	for _, c := range p.containers {
-		for _, m := range c.models {
-			if m.role == evidence.RoleDownload && len(m.value.missing) == 0 && slices.Contains(m.into, folder) &&
-				!slices.ContainsFunc(found, func(have model) bool { return have.value.text == m.value.text }) {
-				found = append(found, m)
-			}
-		}
-	}
-	if len(found) != 1 {
-		return model{}, false
-	}
-	return found[0], true
 }
 
 // nameByName takes the served name for the identity where the product says that it is one, and
