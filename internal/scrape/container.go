@@ -100,6 +100,16 @@ func (c *container) detect(p *product, s strength, version string, at ...evidenc
 	})
 }
 
+// as is the product where it is used for something else than usual.
+func (p *product) as(category evidence.Category) *product {
+	if category == evidence.CategoryNone || category == p.Category {
+		return p
+	}
+	other := *p
+	other.Category = category
+	return &other
+}
+
 // support adds evidence to a runtime that is already known.
 func (c *container) support(name, version string, at []evidence.Evidence) {
 	for i := range c.runtimes {
@@ -120,7 +130,7 @@ func (c *container) recogniseCommands(invocations []invocation) {
 				c.evident = c.evident || c.accelerated
 				c.signals = append(c.signals, signal{evidence.CategoryInference, strengthCommand})
 			} else if !s.program.Download {
-				c.detect(s.product, strengthCommand, "", inv.words[0].evidence...)
+				c.detect(s.product.as(s.program.Category), strengthCommand, "", inv.words[0].evidence...)
 			}
 		}
 		c.recogniseImports(inv)

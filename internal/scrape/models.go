@@ -22,6 +22,8 @@ type model struct {
 	// into are the local paths in the command that downloads it, and below those that bear the
 	// name of what is downloaded.
 	into, below []string
+	// alias is true for a served name that is one only beside a model that is named otherwise.
+	alias bool
 	// place is the path where it lies, where its name is another.
 	place string
 	// hub is where the program or variable that holds the model looks it up, where that is known.
@@ -32,7 +34,7 @@ type model struct {
 
 // addModel keeps a model that has a name, up to a bound.
 func (c *container) addModel(m model) {
-	if strings.TrimSpace(m.value.text) == "" {
+	if strings.TrimSpace(m.value.text) == "" || isService(m) {
 		return
 	}
 	m.nameCached()

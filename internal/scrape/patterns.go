@@ -47,6 +47,9 @@ type product struct {
 	// for NotModelImages.
 	ModelImages    []string `json:"modelImages,omitempty"`
 	NotModelImages []string `json:"notModelImages,omitempty"`
+	// ModelFormats begin KServe's names of formats and runtimes that are made for the one model
+	// that the rest of them names.
+	ModelFormats []string `json:"modelFormats,omitempty"`
 	// Names are words in the name of an image that somebody built for the product, such as
 	// vllm in team/vllm-gemma. They count only beside an accelerator or a hub's token, but for
 	// those of agents.
@@ -96,6 +99,8 @@ type program struct {
 	// Positional says what is read from the arguments that are no flags: model, the first of
 	// them; pairs, those of lists such as model_name=x,dtype=y; source, an address that is copied from; address, one that is downloaded; or nothing.
 	Positional string `json:"positional,omitempty"`
+	// Category is what the program is for, where that is not what the product is for.
+	Category evidence.Category `json:"category,omitempty"`
 	// Download says that the program fetches a model instead of running it.
 	Download bool `json:"download,omitempty"`
 }
@@ -131,6 +136,8 @@ type table struct {
 	// ServedNameFlags and ServedNameEnv hold the name under which clients ask for the model.
 	ServedNameFlags []string `json:"servedNameFlags"`
 	ServedNameEnv   []string `json:"servedNameEnv"`
+	// AliasEnv hold such a name for what an image is made to serve.
+	AliasEnv []string `json:"aliasEnv"`
 	// ModelLabels and RuntimeLabels are labels of a pod template that name the model and the
 	// runtime of a workload where nothing in the workload itself does.
 	ModelLabels   []string `json:"modelLabels"`
@@ -249,7 +256,7 @@ func mustParse(data []byte) *table {
 
 type lookup struct {
 	datasetFlags, servedNameFlags, revisionFlags, manyValueFlags map[string]bool
-	datasetEnv, servedNameEnv, hubTokens                         map[string]bool
+	datasetEnv, servedNameEnv, aliasEnv, hubTokens               map[string]bool
 	endpoints, credentialWords                                   map[string]bool
 	adapterListFlags, adapterListEnv, modelFolders               map[string]bool
 	otherHubEnv, hubEndpointEnv                                  map[string]bool
@@ -269,7 +276,7 @@ func newLookup(t *table) *lookup {
 	l := &lookup{
 		datasetFlags: set(t.DatasetFlags), servedNameFlags: set(t.ServedNameFlags),
 		revisionFlags: set(t.RevisionFlags), manyValueFlags: set(t.ManyValueFlags),
-		datasetEnv: set(t.DatasetEnv), servedNameEnv: set(t.ServedNameEnv), hubTokens: set(t.HubTokens),
+		datasetEnv: set(t.DatasetEnv), servedNameEnv: set(t.ServedNameEnv), aliasEnv: set(t.AliasEnv), hubTokens: set(t.HubTokens),
 		otherHubEnv: set(t.OtherHubEnv), hubEndpointEnv: set(t.HubEndpointEnv),
 		modelListEnv: set(t.ModelListEnv), modelObjectsEnv: set(t.ModelObjectsEnv),
 		adapterListFlags: set(t.AdapterListFlags), adapterListEnv: set(t.AdapterListEnv), modelFolders: set(t.ModelFolders),

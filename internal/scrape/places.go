@@ -10,10 +10,13 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
-// isPlace says whether the path is one where any model may lie, such as /mnt/models or
-// /data/model_repository: it names no model.
+// isPlace says whether the path is one where any model may lie, such as /mnt/models,
+// /data/model_repository or all of a claim: it names no model.
 func isPlace(text string) bool {
 	text = strings.TrimRight(text, "/")
+	if claim, ok := strings.CutPrefix(text, "pvc://"); ok {
+		return !strings.Contains(claim, "/")
+	}
 	return slices.Contains(patterns.ModelPaths, text) || (isLocalPath(text) && index.modelFolders[path.Base(text)])
 }
 
@@ -71,11 +74,11 @@ func settlePlaces(findings []evidence.Finding) {
 		return isKnownModel(f) && f.Evidence[0].Source != evidence.SourceLabel
 	}
 	named := func(f evidence.Finding) bool { return stated(f) && !isPlace(f.Name) }
-	apart := func(f evidence.Finding) bool { return stated(f) && f.Origin != evidence.OriginFile }
+	apart := func(f evidence.Finding) bool { return stated(f) && f.Origin != evidence.OriginFile && !isPlace(f.Name) }
 	hasNamed, hasApart := slices.ContainsFunc(findings, named), slices.ContainsFunc(findings, apart)
 	for i := range findings {
 		f := &findings[i]
-		if !isKnownModel(*f) || f.Role != evidence.RoleServed || f.Origin != evidence.OriginFile {
+		if !isKnownModel(*f) || f.Role != evidence.RoleServed || (f.Origin != evidence.OriginFile && f.Origin != evidence.OriginVolume) {
 			continue
 		}
 		fromVariable := f.Evidence[0].Source == evidence.SourceEnvironment
