@@ -4,6 +4,8 @@ package scrape
 
 import (
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
@@ -21,6 +23,11 @@ func (c *container) readImageModel() {
 			c.addModel(model{value: word{text: c.image.tag, evidence: at}, role: evidence.RoleServed, inferred: true})
 			return
 		}
+		if name := modelBehind(p, c.image); name != "" && len(c.servedNames) == 0 {
+			at := []evidence.Evidence{c.imageEvidence()}
+			c.addModel(model{value: word{text: name, evidence: at}, role: evidence.RoleServed, inferred: true})
+			return
+		}
 		isModelImage := matchesAny(p.ModelImages, c.image) || c.isMirrorImageOf(p)
 		if !isModelImage || matchesAny(p.NotModelImages, c.image) {
 			continue
@@ -32,4 +39,28 @@ func (c *container) readImageModel() {
 		c.addModel(model{value: word{text: name, evidence: at}, role: evidence.RoleServed, hub: p.Hub, inferred: true})
 		return
 	}
+}
+
+// sizedName is a part of a model's name that says how large it is, such as 8b or 1.5b.
+var sizedName = regexp.MustCompile(`-[0-9]+(\.[0-9]+)?b(-|$)`)
+
+// serverWords are parts of an image's name that say what it is for, so that it is not the model's.
+var serverWords = set([]string{"server", "serving", "serve", "worker", "leader", "api", "service", "router", "client", "ui", "test", "bench",
+	"gpu", "cpu", "cuda", "rocm", "tpu", "image"})
+
+// modelBehind is the model in the name of an image that somebody built for it, as in
+// llamacpp-llama3-8b-instruct: the product's name, a family of models and a size.
+func modelBehind(p *product, img image) string {
+	if p.Category != evidence.CategoryInference {
+		return ""
+	}
+	base := strings.ToLower(path.Base(img.path))
+	for _, name := range p.Names {
+		rest, ok := strings.CutPrefix(base, name+"-")
+		if ok && beginsWith(patterns.ModelFamilies, rest) && sizedName.MatchString(rest) &&
+			!slices.ContainsFunc(words(rest), func(w string) bool { return serverWords[w] }) {
+			return rest
+		}
+	}
+	return ""
 }

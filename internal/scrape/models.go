@@ -226,7 +226,8 @@ func (c *container) readPositional(inv invocation, hub evidence.Origin) (downloa
 		args := inv.words[s.args:]
 		switch s.program.Positional {
 		case "model":
-			if w, ok := positional(args); ok {
+			w, ok := positional(args)
+			if command := len(s.program.Except) > 0 && (slices.Contains(s.program.Except, w.text) || isScript(w.text)); ok && !command {
 				c.addModel(model{value: w, role: evidence.RoleServed, hub: hub})
 			}
 		case "pairs":

@@ -99,6 +99,8 @@ type program struct {
 	// Positional says what is read from the arguments that are no flags: model, the first of
 	// them; pairs, those of lists such as model_name=x,dtype=y; source, an address that is copied from; address, one that is downloaded; or nothing.
 	Positional string `json:"positional,omitempty"`
+	// Except are words that are no model but a subcommand.
+	Except []string `json:"except,omitempty"`
 	// Category is what the program is for, where that is not what the product is for.
 	Category evidence.Category `json:"category,omitempty"`
 	// Download says that the program fetches a model instead of running it.
