@@ -26,7 +26,7 @@ func (c *container) recogniseHints(invocations []invocation) {
 			}
 		}
 	}
-	if c.borrows(invocations) || isInfrastructure(c.image) || (!c.accelerated && c.benchmarks(invocations)) {
+	if c.recogniseTraining(invocations) || c.borrows(invocations) || isInfrastructure(c.image) || (!c.accelerated && c.benchmarks(invocations)) {
 		return
 	}
 	p := namedAfter(c.image)

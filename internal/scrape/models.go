@@ -28,6 +28,8 @@ type model struct {
 	place string
 	// hub is where the program or variable that holds the model looks it up, where that is known.
 	hub evidence.Origin
+	// volume describes the volume that it lies in.
+	volume []evidence.Property
 	// inferred is true where a rule says that this is a model, not the workload's owner.
 	inferred bool
 }
@@ -330,6 +332,7 @@ func (m model) finding(c *container, category evidence.Category) evidence.Findin
 	if m.role == evidence.RoleServed && cmp.Or(c.category(), category) == evidence.CategoryAgent && !c.serves() {
 		f.Role = evidence.RoleCalled
 	}
+	f.Properties = append(f.Properties, m.volume...)
 	if m.served != "" {
 		f.Properties = append(f.Properties, evidence.Property{Name: evidence.PropIdentityServedName, Value: m.served})
 	}

@@ -135,6 +135,9 @@ type table struct {
 	ModelEnv     map[string]evidence.Role `json:"modelEnv"`
 	DatasetFlags []string                 `json:"datasetFlags"`
 	DatasetEnv   []string                 `json:"datasetEnv"`
+	// DatasetEnvUses and then DatasetEnvEndings make the names of further DatasetEnv.
+	DatasetEnvUses    []string `json:"datasetEnvUses"`
+	DatasetEnvEndings []string `json:"datasetEnvEndings"`
 	// ServedNameFlags and ServedNameEnv hold the name under which clients ask for the model.
 	ServedNameFlags []string `json:"servedNameFlags"`
 	ServedNameEnv   []string `json:"servedNameEnv"`
@@ -192,6 +195,12 @@ type table struct {
 	TrainingCalls  []string `json:"trainingCalls"`
 	// TrainingScripts are beginnings of words in the names of scripts and modules that train.
 	TrainingScripts []string `json:"trainingScripts"`
+	// FrameworkNames are words in names and FrameworkEnv variables that show the framework of a
+	// training; DatasetNames are words that are datasets, and TrainingFlags flags of trainings.
+	FrameworkNames map[string]string `json:"frameworkNames"`
+	FrameworkEnv   map[string]string `json:"frameworkEnv"`
+	DatasetNames   []string          `json:"datasetNames"`
+	TrainingFlags  []string          `json:"trainingFlags"`
 	// Endpoints are environment variables that hold the address of a model server.
 	// GeneralEndpoints may hold it: they count only with a variable of EndpointPrefixes or a
 	// model named as on a hub.
@@ -290,6 +299,11 @@ func newLookup(t *table) *lookup {
 		ownServers:     set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
 		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
+	}
+	for _, use := range t.DatasetEnvUses {
+		for _, ending := range t.DatasetEnvEndings {
+			l.datasetEnv[use+"_"+ending] = true
+		}
 	}
 	for i := range t.Services {
 		s := &t.Services[i]
