@@ -12,8 +12,8 @@ import (
 
 // recogniseHints looks for what suggests a product in a container where nothing shows one: a
 // flag that only one product has and the name that somebody gave to an image of their own. A
-// server's or training's name counts only beside an accelerator or a hub's token, or in a kind that
-// is made for servers that span several pods.
+// server's or training's name counts only beside an accelerator or a hub's token, in a kind that is
+// made for servers that span several pods, or with a model's name behind it.
 func (c *container) recogniseHints(invocations []invocation) {
 	if len(c.products) > 0 {
 		return
@@ -31,7 +31,7 @@ func (c *container) recogniseHints(invocations []invocation) {
 	}
 	p := namedAfter(c.image)
 	// A framework of agents needs no accelerator.
-	if p == nil || (p.Category != evidence.CategoryAgent && !c.hasHubToken() && !c.accelerated && !c.isGrouped(p)) {
+	if p == nil || (p.Category != evidence.CategoryAgent && !c.hasHubToken() && !c.accelerated && !c.isGrouped(p) && modelBehind(p, c.image) == "") {
 		return
 	}
 	if p.Category != evidence.CategoryTraining || trains(invocations) || len(invocations) == 0 {

@@ -45,8 +45,11 @@ func (c *container) readImageModel() {
 var sizedName = regexp.MustCompile(`-[0-9]+(\.[0-9]+)?b(-|$)`)
 
 // serverWords are parts of an image's name that say what it is for, so that it is not the model's.
-var serverWords = set([]string{"server", "serving", "serve", "worker", "leader", "api", "service", "router", "client", "ui", "test", "bench",
-	"gpu", "cpu", "cuda", "rocm", "tpu", "image"})
+var serverWords = set([]string{"server", "serving", "serve", "worker", "leader", "api", "service", "router", "proxy", "gateway",
+	"client", "ui", "test", "bench", "benchmark", "download", "downloader", "image"})
+
+// buildSuffixes end an image's name with what it is built for and how the model is stored.
+var buildSuffixes = regexp.MustCompile(`(-(cpu|gpu|cuda|rocm|tpu|gguf))+$`)
 
 // modelBehind is the model in the name of an image that somebody built for it, as in
 // llamacpp-llama3-8b-instruct: the product's name, a family of models and a size.
@@ -56,7 +59,7 @@ func modelBehind(p *product, img image) string {
 	}
 	base := strings.ToLower(path.Base(img.path))
 	for _, name := range p.Names {
-		rest, ok := strings.CutPrefix(base, name+"-")
+		rest, ok := strings.CutPrefix(buildSuffixes.ReplaceAllString(base, ""), name+"-")
 		if ok && beginsWith(patterns.ModelFamilies, rest) && sizedName.MatchString(rest) &&
 			!slices.ContainsFunc(words(rest), func(w string) bool { return serverWords[w] }) {
 			return rest
