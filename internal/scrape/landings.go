@@ -12,6 +12,9 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
+// maxDownloadWords is how many words of a download are read for where it goes.
+const maxDownloadWords = 64
+
 // destinations are the local paths among the words of a download, be they a flag's value or
 // relative to the folder where it runs, and below those the ones that bear the name of what is
 // downloaded or of a file in it.
@@ -24,7 +27,7 @@ func destinations(inv invocation, identity string) (into, below []string) {
 	}
 	folder := inv.folder
 	names := []string{strings.TrimSuffix(path.Base(identity), ".git")}
-	for _, w := range inv.words[1:] {
+	for _, w := range inv.words[1:min(len(inv.words), maxDownloadWords)] {
 		text := w.text
 		isFlag := strings.HasPrefix(text, "-")
 		if isFlag {
