@@ -27,12 +27,30 @@ func readInvocations(p *pod, c *corev1.Container, at string, env *environment) [
 		words = append([]word{{text: program, evidence: image}}, words...)
 	}
 	all := unfold(p, words, env, 0)
+	walk(all, c.WorkingDir)
 	for i := range all {
 		all[i].entrypoint = entrypoint
 		all[i].starts = startsOf(all[i].words)
 		all[i].code = readPythonPrograms(all[i], env)
 	}
 	return all
+}
+
+// walk follows the cd of a script, to say where its programs run.
+func walk(all []invocation, folder string) {
+	for i := range all {
+		all[i].folder = folder
+		if words := all[i].words; words[0].text == "cd" && len(words) > 1 {
+			switch to := words[1]; {
+			case len(to.missing) > 0 || to.conditional:
+				folder = ""
+			case isLocalPath(to.text):
+				folder = to.text
+			case folder != "":
+				folder = path.Join(folder, to.text)
+			}
+		}
+	}
 }
 
 // readHook lists the programs that run in the container once it has started.

@@ -42,6 +42,8 @@ type container struct {
 	ruled string
 	// accelerated is true where the container requests an accelerator.
 	accelerated bool
+	// mounts are its volumes.
+	mounts []corev1.VolumeMount
 	// besideModels is true where a program runs in a folder of models.
 	besideModels bool
 }
@@ -50,7 +52,7 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 	out := &container{
 		pod: p, name: c.Name, at: at, init: init,
 		reference: c.Image, image: p.imageOf(c.Image),
-		env: readEnvironment(p, c, at), accelerated: len(accelerators(c)) > 0,
+		env: readEnvironment(p, c, at), mounts: c.VolumeMounts[:min(len(c.VolumeMounts), maxVolumes)], accelerated: len(accelerators(c)) > 0,
 	}
 	invocations := readInvocations(p, c, at, out.env)
 	started := invocations
@@ -98,6 +100,16 @@ func (c *container) detect(p *product, s strength, version string, at ...evidenc
 	})
 }
 
+// as is the product where it is used for something else than usual.
+func (p *product) as(category evidence.Category) *product {
+	if category == evidence.CategoryNone || category == p.Category {
+		return p
+	}
+	other := *p
+	other.Category = category
+	return &other
+}
+
 // support adds evidence to a runtime that is already known.
 func (c *container) support(name, version string, at []evidence.Evidence) {
 	for i := range c.runtimes {
@@ -118,7 +130,7 @@ func (c *container) recogniseCommands(invocations []invocation) {
 				c.evident = c.evident || c.accelerated
 				c.signals = append(c.signals, signal{evidence.CategoryInference, strengthCommand})
 			} else if !s.program.Download {
-				c.detect(s.product, strengthCommand, "", inv.words[0].evidence...)
+				c.detect(s.product.as(s.program.Category), strengthCommand, "", inv.words[0].evidence...)
 			}
 		}
 		c.recogniseImports(inv)

@@ -39,12 +39,12 @@ func TestInitContainersThatDownload(t *testing.T) {
 		"a variable that is used":  {withEnv(shell(plain, "hf download $MODEL_ID"), "MODEL_ID=org/m"), []string{hub}},
 		"a condition":              {shell(plain, "[ -d /m ] || hf download org/m"), []string{hub + " inferred"}},
 	} {
-		in := deployment(withArgs(vllmImage, "--model", "/models/m"))
+		in := deployment(withArgs(vllmImage, "--model", "/elsewhere/m"))
 		test.container.Name = "init"
 		in.Template.Spec.InitContainers = []corev1.Container{test.container}
 		report := PodWorkload(in)
 		NewWithT(t).Expect(lines(report, evidence.TypeData)).To(Equal(test.want), name)
-		NewWithT(t).Expect(lines(report, evidence.TypeModel)).To(Equal([]string{"/models/m served file"}), name)
+		NewWithT(t).Expect(lines(report, evidence.TypeModel)).To(Equal([]string{"/elsewhere/m served file"}), name)
 	}
 }
 

@@ -125,10 +125,10 @@ func (p *pod) isCredential(name string) bool {
 	return false
 }
 
-// matters says whether a variable of this name is read for a model, a dataset or a hub.
+// matters says whether a variable of this name is read for a model, a dataset, a hub or a framework.
 func (p *pod) matters(name string) bool {
 	_, isModel := patterns.ModelEnv[name]
-	return isModel || p.modelEnv[name] || index.datasetEnv[name] || index.servedNameEnv[name] ||
+	return isModel || patterns.FrameworkEnv[name] != "" || p.modelEnv[name] || index.datasetEnv[name] || index.servedNameEnv[name] ||
 		index.otherHubEnv[name] || index.hubEndpointEnv[name]
 }
 

@@ -108,7 +108,7 @@ var families = []family{
 	{"TensorFlow Serving in a bucket", deployment(withArgs("tensorflow/serving:2.13.1-gpu", "--model_name=mnist", "--model_base_path=gs://bucket/mnist")), "inference | tf-serving@2.13.1 | gs://bucket/mnist served object-store as=mnist"},
 	{"TensorFlow Serving by variables", deployment(withEnv(withArgs("tensorflow/serving:2.19.0"), "MODEL_NAME=mnist", "MODEL_BASE_PATH=/models")), "inference | tf-serving@2.19.0 | mnist served as=mnist"},
 	{"Triton in a bucket", deployment(withArgs("nvcr.io/nvidia/tritonserver:25.03-py3", "tritonserver", "--model-store=gs://bucket/triton")), "inference | triton | gs://bucket/triton served object-store"},
-	{"TorchServe", deployment(gpu(withArgs("REGION-docker.pkg.dev/P/models/t5-small:1-gpu", "torchserve", "--start", "--foreground", "--models", "t5=t5-small.mar"))), "inference | torchserve | t5-small.mar served as=t5"},
+	{"TorchServe", deployment(gpu(withArgs("REGION-docker.pkg.dev/P/models/t5-small:1-gpu", "torchserve", "--start", "--foreground", "--models", "t5=t5-small.mar"))), "inference | torchserve | t5 served"},
 	{"mlflow", deployment(shell(plain, "mlflow models serve -m s3://bucket/model --port 80")), "inference | mlflow | s3://bucket/model served object-store"},
 	{"a router of vLLM", deployment(withArgs("lmcache/lmstack-router:latest", "--service-discovery=static", "--static-backends=http://a:8000", "--static-models=org/m")), "inference | vllm-router | org/m called"},
 	{"a router in a script", deployment(shell("ubuntu:22.04", "pip install -e . && python -m vllm_router.app --service-discovery=k8s")), "inference | vllm-router"},

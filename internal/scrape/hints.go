@@ -12,7 +12,8 @@ import (
 
 // recogniseHints looks for what suggests a product in a container where nothing shows one: a
 // flag that only one product has and the name that somebody gave to an image of their own. A
-// server's or training's name counts only beside an accelerator or a hub's token.
+// server's or training's name counts only beside an accelerator or a hub's token, in a kind that is
+// made for servers that span several pods, or with a model's name behind it.
 func (c *container) recogniseHints(invocations []invocation) {
 	if len(c.products) > 0 {
 		return
@@ -25,17 +26,24 @@ func (c *container) recogniseHints(invocations []invocation) {
 			}
 		}
 	}
-	if c.borrows(invocations) || isInfrastructure(c.image) || (!c.accelerated && c.benchmarks(invocations)) {
+	if c.recogniseTraining(invocations) || c.borrows(invocations) || isInfrastructure(c.image) || (!c.accelerated && c.benchmarks(invocations)) {
 		return
 	}
 	p := namedAfter(c.image)
 	// A framework of agents needs no accelerator.
-	if p == nil || (p.Category != evidence.CategoryAgent && !c.hasHubToken() && !c.accelerated) {
+	if p == nil || (p.Category != evidence.CategoryAgent && !c.hasHubToken() && !c.accelerated && !c.isGrouped(p) && modelBehind(p, c.image) == "") {
 		return
 	}
 	if p.Category != evidence.CategoryTraining || trains(invocations) || len(invocations) == 0 {
 		c.detect(p, strengthEnvironment, "", c.imageEvidence())
 	}
+}
+
+// isGrouped says whether the container is one of several that serve a model together, by their kind:
+// that is enough for a server's name.
+func (c *container) isGrouped(p *product) bool {
+	kind := c.pod.in.Workload.Kind
+	return p.Category == evidence.CategoryInference && (kind == "LeaderWorkerSet" || kind == "DisaggregatedSet")
 }
 
 // borrows says whether a Job overrides the image's entrypoint with something that is not known,

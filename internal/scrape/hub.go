@@ -3,7 +3,9 @@
 package scrape
 
 import (
+	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -84,4 +86,24 @@ func (c *container) worksBesideModels(folder string, invocations []invocation) b
 func (c *container) isModelFolder(folder string) bool {
 	isKnown := func(known string) bool { return within(folder, known) }
 	return slices.ContainsFunc(patterns.ModelPaths, isKnown) || slices.ContainsFunc(c.pod.in.Rules.ModelVolumePaths, isKnown)
+}
+
+// cachedRepository is the folder of a repository in Hugging Face's cache, and its snapshot. See
+// https://huggingface.co/docs/huggingface_hub/guides/manage-cache
+var cachedRepository = regexp.MustCompile(`(?:^|/)(models|datasets)--([A-Za-z0-9][A-Za-z0-9._-]{0,191})(?:/snapshots/([0-9a-f]{40})(?:/|$)|/|$)`)
+
+// nameCached names the model after the repository, where it is read from Hugging Face's cache:
+// what is not known of the path is only where the cache lies or which snapshot it is.
+func (m *model) nameCached() {
+	text := m.value.text
+	found := cachedRepository.FindStringSubmatch(text)
+	if found == nil || scheme.MatchString(text) || (found[1] == "datasets") != (m.role == evidence.RoleDataset) {
+		return
+	}
+	owner, name, owned := strings.Cut(found[2], "--")
+	if strings.Contains(name, "--") || (owned && name == "") {
+		return
+	}
+	m.value.text, m.value.missing, m.place = path.Join(owner, name), nil, text
+	m.revision, m.hub, m.inferred = cmp.Or(m.revision, found[3]), evidence.OriginHuggingFace, true
 }

@@ -17,6 +17,8 @@ type invocation struct {
 	// entrypoint is true when the program is the image's own, which the manifest does not
 	// name. Many such entrypoints run their arguments, so these may name a program all the same.
 	entrypoint bool
+	// folder is where it runs, as far as that is known.
+	folder string
 	// starts are the known programs among the words, at most one of each product.
 	starts []start
 	// code is the Python code that it runs, as far as the command line holds it.
@@ -32,6 +34,9 @@ type start struct {
 
 // maxGlobalFlags is how many words a download program may take before its subcommand.
 const maxGlobalFlags = 8
+
+// maxModuleParts is how many folders deep a module lies that is run as a script.
+const maxModuleParts = 8
 
 // startsOf recognises a program by its name and a Python module by -m, or by --module, as
 // launchers have it.
@@ -55,17 +60,49 @@ func startsOf(words []word) []start {
 			add([]start{s}, 1)
 		}
 	}
+	modules, args := scriptModules(words)
+	for _, module := range modules {
+		add(modulesOf(module, 2), args)
+	}
 	for i := 0; i+1 < len(words); i++ {
 		if words[i].text != "-m" && (words[i].text != "--module" || len(all) == 0) {
 			continue
 		}
-		for module := clip(words[i+1].text, maxNameBytes); module != ""; {
-			add(index.modules[module], i+2)
-			dot := strings.LastIndexByte(module, '.')
-			module = module[:max(dot, 0)]
-		}
+		add(modulesOf(clip(words[i+1].text, maxNameBytes), 1), i+2)
 	}
 	return all
+}
+
+// modulesOf are the known programs that are the module or a parent of it of so many parts.
+func modulesOf(module string, parts int) []start {
+	var all []start
+	for strings.Count(module, ".") >= parts-1 && module != "" {
+		all = append(all, index.modules[module]...)
+		module = module[:max(strings.LastIndexByte(module, '.'), 0)]
+	}
+	return all
+}
+
+// scriptModules are the modules that a script may be which Python runs by its path, as in python3
+// MaxText/train.py: all that the path ends in. Its arguments begin at words[args].
+func scriptModules(words []word) (modules []string, args int) {
+	if !strings.HasPrefix(path.Base(words[0].text), "python") {
+		return nil, 0
+	}
+	for args = 1; args < len(words) && words[args].text == "-u"; args++ {
+	}
+	if args >= len(words) {
+		return nil, 0
+	}
+	name, ok := strings.CutSuffix(clip(words[args].text, maxNameBytes), ".py")
+	if !ok || strings.HasPrefix(name, "-") {
+		return nil, 0
+	}
+	folders := strings.Split(path.Clean(name), "/")
+	for folders = folders[max(0, len(folders)-maxModuleParts):]; len(folders) > 1; folders = folders[1:] {
+		modules = append(modules, strings.Join(folders, "."))
+	}
+	return modules, args + 1
 }
 
 // execName is a program's name without its folder, and without the version that npx takes.

@@ -4,6 +4,8 @@ package scrape
 
 import (
 	"cmp"
+	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,11 +101,47 @@ func readFormat(p *part, f, format field, container string) {
 	if format.text() == "huggingface" {
 		p.runs("huggingfaceserver")
 	}
-	p.declareRuntime(canonicalRuntime(format.text()), cmp.Or(formatVersion.text(), runtimeVersion.text()), at...)
+	product := inferFormatModel(p, f, format, container)
+	p.declareRuntime(cmp.Or(product, canonicalRuntime(format.text())), cmp.Or(formatVersion.text(), runtimeVersion.text()), at...)
 	runtime := &p.declared[len(p.declared)-1]
 	runtime.Container = container
 	runtime.Properties = formatVersion.addProperty(nil, evidence.PropKServeFormatVersion)
 	runtime.Properties = runtimeVersion.addProperty(runtime.Properties, evidence.PropKServeRuntimeVersion)
+}
+
+// inferFormatModel takes the model from a format or runtime that is made for it, where nothing that
+// is stored and no argument names one, and returns the product that serves it.
+func inferFormatModel(p *part, f, format field, name string) string {
+	from := format
+	product, model := madeFor(format.text())
+	if product == nil {
+		from = f.get("runtime")
+		if product, model = madeFor(versionAtEnd.ReplaceAllString(from.text(), "")); product == nil {
+			return ""
+		}
+	}
+	uri := f.get("storageUri").text()
+	stored := (uri != "" && !isPlace(uri)) || f.get("storage", "path").present()
+	if !stored && !slices.ContainsFunc(p.pod.containers, func(c *container) bool { return c.namesModel(evidence.RoleServed) }) {
+		f := p.declareModel(model, "", name, from.evidence())
+		f.Confidence, f.Origin = evidence.Inferred, product.Hub
+	}
+	return product.Name
+}
+
+// versionAtEnd is the version of a runtime behind its name.
+var versionAtEnd = regexp.MustCompile(`-v?[0-9]+(\.[0-9]+)+$`)
+
+// madeFor is the product, and the model that the name of a format says it is made for.
+func madeFor(format string) (*product, string) {
+	for i := range patterns.Products {
+		for _, prefix := range patterns.Products[i].ModelFormats {
+			if rest, ok := strings.CutPrefix(format, prefix); ok && rest != "" {
+				return &patterns.Products[i], rest
+			}
+		}
+	}
+	return nil, ""
 }
 
 // canonicalRuntime is the name of a known runtime, however it is spelt, and any other as written.

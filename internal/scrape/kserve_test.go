@@ -4,9 +4,12 @@ package scrape
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
 func TestInferenceService(t *testing.T) {
@@ -199,4 +202,59 @@ func TestLegacyPredictors(t *testing.T) {
 			},
 		}})
 	}
+}
+
+// TestFormatsOfOneModel holds that a format which is made for one model of a product names it, where
+// nothing else does.
+func TestFormatsOfOneModel(t *testing.T) {
+	const component = " | kserve:component=predictor"
+	for _, c := range []struct{ name, model, runtime, want string }{
+		{"all of a claim", "{modelFormat: {name: nvidia-nim-llama3-8b-instruct}, storageUri: 'pvc://nim-pvc/'}", "nim",
+			"model llama3-8b-instruct served/ngc (kserve-container) inferred at field:spec.predictor.model.modelFormat.name"},
+		{"nothing stored", "{modelFormat: {name: nvidia-nim-llama3-8b-instruct}}", "nim",
+			"model llama3-8b-instruct served/ngc (kserve-container) inferred at field:spec.predictor.model.modelFormat.name"},
+		{"the runtime's name", "{modelFormat: {name: nim}, runtime: nvidia-nim-mixtral-8x7b-24.05}", "nim",
+			"model mixtral-8x7b served/ngc (kserve-container) inferred at field:spec.predictor.model.runtime"},
+		{"a stored model", "{modelFormat: {name: nvidia-nim-llama3-8b-instruct}, storageUri: 'pvc://nim-pvc/llama'}", "nim",
+			"model pvc://nim-pvc/llama served/volume (kserve-container) declared at field:spec.predictor.model.storageUri"},
+		{"no model", "{modelFormat: {name: nvidia-nim-}, storageUri: 'pvc://claim'}", "nvidia-nim-",
+			"model pvc://claim served/volume (kserve-container) declared at field:spec.predictor.model.storageUri"},
+		{"another format", "{modelFormat: {name: my-nvidia-nim-x}, storageUri: 'gs://b/m'}", "my-nvidia-nim-x",
+			"model gs://b/m served/object-store (kserve-container) declared at field:spec.predictor.model.storageUri"},
+	} {
+		g := NewWithT(t)
+		report, err := readObject(t, "InferenceService", objectCase{spec: "spec: {predictor: {model: " + c.model + "}}"})
+		g.Expect(err).NotTo(HaveOccurred(), c.name)
+		g.Expect(names(report, evidence.TypeRuntime)).To(Equal([]string{c.runtime}), c.name)
+		var models []string
+		for _, line := range describeFindings(report) {
+			if strings.HasPrefix(line, "model ") {
+				models = append(models, line)
+			}
+		}
+		g.Expect(models).To(Equal([]string{c.want + component}), c.name)
+	}
+}
+
+// TestCustomPredictors holds that an image which is called exactly like a server shows it in a
+// predictor, without an accelerator, and that all of a claim is a model where nothing else is.
+func TestCustomPredictors(t *testing.T) {
+	for image, want := range map[string][]string{
+		"'{username}/torchserve:latest'": {"torchserve"},
+		"registry.example.com/x/triton":  {"triton"},
+		"acme/my-torchserve":             nil,
+		"acme/torchserve-client":         nil,
+		"torchserve/custom-model":        nil,
+	} {
+		g := NewWithT(t)
+		report, err := readObject(t, "InferenceService", objectCase{
+			spec: "spec: {predictor: {containers: [{image: " + image + ", env: [{name: STORAGE_URI, value: 'pvc://claim'}]}]}}",
+		})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(names(report, evidence.TypeRuntime)).To(Equal(want), image)
+		g.Expect(lines(report, evidence.TypeModel)).To(Equal([]string{"pvc://claim served volume"}), image)
+	}
+	report, err := readObject(t, "InferenceService", objectCase{spec: "spec: {predictor: {sklearn: {storageUri: 'gs://b/m'}}, transformer: {containers: [{image: acme/torchserve}]}}"})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(names(report, evidence.TypeRuntime)).To(Equal([]string{"sklearn"}))
 }

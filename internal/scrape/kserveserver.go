@@ -3,6 +3,7 @@
 package scrape
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -21,9 +22,9 @@ func readExplainer(p *part, explainer field) {
 	}
 }
 
-// inferServer takes the Python module that serves in a custom container for the runtime, where
-// the InferenceService declares none: a predictor's first, then an explainer's. A transformer
-// serves no model.
+// inferServer takes the server that a predictor's image is called like, or else the Python module
+// that serves in a custom container, for the runtime, where the InferenceService declares none: a
+// predictor's first, then an explainer's. A transformer serves no model.
 func inferServer(g *group) {
 	if slices.ContainsFunc(g.parts, (*part).hasRuntime) {
 		return
@@ -34,6 +35,10 @@ func inferServer(g *group) {
 				continue
 			}
 			for _, c := range p.pod.containers {
+				if component == "predictor" && c.isNamedAfterServer() {
+					c.detect(index.names[path.Base(c.image.path)], strengthEnvironment, "", c.imageEvidence())
+					return
+				}
 				if c.server.text == "" {
 					continue
 				}
@@ -45,6 +50,13 @@ func inferServer(g *group) {
 			}
 		}
 	}
+}
+
+// isNamedAfterServer says whether the image is called exactly like a server, as team/torchserve is:
+// in a container of which its kind declares that it serves, that is enough.
+func (c *container) isNamedAfterServer() bool {
+	p, ok := index.names[path.Base(c.image.path)]
+	return ok && !c.init && p.Category == evidence.CategoryInference && p.Type == evidence.TypeRuntime
 }
 
 // hasRuntime says whether the part or one of its containers has a runtime that serves.

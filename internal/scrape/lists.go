@@ -45,6 +45,10 @@ func (c *container) addList(list word, role evidence.Role, separator string) {
 		if repository, revision, ok := strings.Cut(path, "@"); ok && hubName.MatchString(repository) {
 			m.value.text, m.revision = repository, revision
 		}
+		// What lies in an archive of a store is the model of that name.
+		if named && strings.HasSuffix(path, ".mar") && !strings.Contains(path, "/") {
+			m.value.text, m.served = name, ""
+		}
 		c.addModel(m)
 	}
 }

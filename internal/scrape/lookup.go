@@ -13,7 +13,7 @@ var index = newLookup(patterns)
 
 type lookup struct {
 	datasetFlags, servedNameFlags, revisionFlags, manyValueFlags map[string]bool
-	datasetEnv, servedNameEnv, hubTokens                         map[string]bool
+	datasetEnv, servedNameEnv, aliasEnv, hubTokens               map[string]bool
 	endpoints, generalEndpoints, protocolEndpoints               map[string]bool
 	addressEndings, providerEnv, credentialWords                 map[string]bool
 	otherAddresses                                               map[string]bool
@@ -37,7 +37,7 @@ func newLookup(t *table) *lookup {
 	l := &lookup{
 		datasetFlags: set(t.DatasetFlags), servedNameFlags: set(t.ServedNameFlags),
 		revisionFlags: set(t.RevisionFlags), manyValueFlags: set(t.ManyValueFlags),
-		datasetEnv: set(t.DatasetEnv), servedNameEnv: set(t.ServedNameEnv), hubTokens: set(t.HubTokens),
+		datasetEnv: set(t.DatasetEnv), servedNameEnv: set(t.ServedNameEnv), aliasEnv: set(t.AliasEnv), hubTokens: set(t.HubTokens),
 		otherHubEnv: set(t.OtherHubEnv), hubEndpointEnv: set(t.HubEndpointEnv),
 		modelListEnv: set(t.ModelListEnv), modelObjectsEnv: set(t.ModelObjectsEnv),
 		adapterListFlags: set(t.AdapterListFlags), adapterListEnv: set(t.AdapterListEnv), modelFolders: set(t.ModelFolders),
@@ -52,6 +52,11 @@ func newLookup(t *table) *lookup {
 		ownServers:     set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
 		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
+	}
+	for _, use := range t.DatasetEnvUses {
+		for _, ending := range t.DatasetEnvEndings {
+			l.datasetEnv[use+"_"+ending] = true
+		}
 	}
 	for _, subject := range t.EndpointSubjects {
 		for _, ending := range t.AddressEndings {

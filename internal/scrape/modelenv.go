@@ -60,17 +60,21 @@ func (c *container) readRevisionVariable() {
 	}
 }
 
+// generalName is the one variable for a served name that people also put the model itself in.
+const generalName = "MODEL_NAME"
+
 func (c *container) readModelVariable(name string, v variable, conditional bool) {
 	role, isModel := patterns.ModelEnv[name]
 	if c.pod.modelEnv[name] {
 		role, isModel = evidence.RoleServed, true
 	}
-	if !isModel && v.known() {
+	dataset := index.datasetEnv[name]
+	alias := index.aliasEnv[name]
+	served := alias || index.servedNameEnv[name]
+	if !isModel && v.known() && (!served || name == generalName) {
 		own, _ := withoutProvider(v.value)
 		role, isModel = modelByName(name, own)
 	}
-	dataset := index.datasetEnv[name]
-	served := index.servedNameEnv[name]
 	if (!isModel && !dataset && !served) || (v.known() && v.value == "") {
 		return
 	}
@@ -83,7 +87,7 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 	case c.fetching && role != evidence.RoleOutput && !served && !dataset:
 		c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, hub: hubOf(name), inferred: true})
 	case served && !isModel:
-		c.addServedName(model{value: w, role: evidence.RoleServed, inferred: true})
+		c.addServedName(model{value: w, role: evidence.RoleServed, inferred: true, alias: alias})
 	case dataset:
 		c.addModel(model{value: w, role: evidence.RoleDataset, dataset: true})
 	case index.adapterListEnv[name]:

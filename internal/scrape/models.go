@@ -5,7 +5,6 @@ package scrape
 import (
 	"cmp"
 	"encoding/json"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,10 +19,17 @@ type model struct {
 	dataset  bool
 	revision string
 	served   string
-	// into are the local paths in the command that downloads it.
-	into []string
+	// into are the local paths in the command that downloads it, and below those that bear the
+	// name of what is downloaded.
+	into, below []string
+	// alias is true for a served name that is one only beside a model that is named otherwise.
+	alias bool
+	// place is the path where it lies, where its name is another.
+	place string
 	// hub is where the program or variable that holds the model looks it up, where that is known.
 	hub evidence.Origin
+	// volume describes the volume that it lies in.
+	volume []evidence.Property
 	// inferred is true where a rule says that this is a model, not the workload's owner.
 	inferred bool
 	// provided is true where the name is one for LiteLLM, which only calls models.
@@ -32,12 +38,13 @@ type model struct {
 
 // addModel keeps a model that has a name, up to a bound.
 func (c *container) addModel(m model) {
-	if strings.TrimSpace(m.value.text) == "" {
+	if strings.TrimSpace(m.value.text) == "" || isService(m) {
 		return
 	}
 	if !m.dataset {
 		m = m.withoutProvider()
 	}
+	m.nameCached()
 	if len(c.models) == maxModels {
 		c.pod.note("%s names more models than are read: more than %d", c.at, maxModels)
 	}
@@ -138,8 +145,8 @@ func (c *container) readInvocation(inv invocation) {
 	byName := c.init || (len(c.products) == 0 && c.isDownloader(inv))
 	c.settle(first, revision, called, download, byName)
 	for i := first; i < len(c.models); i++ {
-		if c.models[i].role == evidence.RoleDownload {
-			c.models[i].into = localPaths(inv.words)
+		if c.models[i].role == evidence.RoleDownload && len(inv.code) == 0 {
+			c.models[i].into, c.models[i].below = destinations(inv, c.models[i].value.text)
 		}
 	}
 }
@@ -150,7 +157,7 @@ func (c *container) settle(first int, revision string, called, download, byName 
 	for i := first; i < len(c.models); i++ {
 		m := &c.models[i]
 		if m.role == evidence.RoleServed && len(m.value.missing) == 0 {
-			m.revision = revision
+			m.revision = cmp.Or(revision, m.revision)
 		}
 		if m.role == evidence.RoleServed && called {
 			m.role = evidence.RoleCalled
@@ -226,7 +233,8 @@ func (c *container) readPositional(inv invocation, hub evidence.Origin) (downloa
 		args := inv.words[s.args:]
 		switch s.program.Positional {
 		case "model":
-			if w, ok := positional(args); ok {
+			w, ok := positional(args)
+			if command := len(s.program.Except) > 0 && (slices.Contains(s.program.Except, w.text) || isScript(w.text)); ok && !command {
 				c.addModel(model{value: w, role: evidence.RoleServed, hub: hub})
 			}
 		case "pairs":
@@ -267,31 +275,6 @@ func (c *container) readEntrypoint(inv invocation) {
 
 func isScript(name string) bool {
 	return strings.HasSuffix(name, ".sh") || strings.HasSuffix(name, ".py")
-}
-
-// readImageModel reads the model out of the name of an image that is made for one model, where
-// nothing else names what is served.
-func (c *container) readImageModel() {
-	if c.namesModel(evidence.RoleServed) {
-		return
-	}
-	for _, p := range c.products {
-		if matchesAny(p.TagModels, c.image) && strings.ContainsAny(c.image.tag, "-_") && versionOf(c.image.tag) == "" {
-			at := []evidence.Evidence{c.imageEvidence()}
-			c.addModel(model{value: word{text: c.image.tag, evidence: at}, role: evidence.RoleServed, inferred: true})
-			return
-		}
-		isModelImage := matchesAny(p.ModelImages, c.image) || c.isMirrorImageOf(p)
-		if !isModelImage || matchesAny(p.NotModelImages, c.image) {
-			continue
-		}
-		// Such an image ends in <owner>/<model>.
-		owner, base := path.Split(c.image.path)
-		name := path.Join(path.Base(owner), base)
-		at := []evidence.Evidence{c.imageEvidence()}
-		c.addModel(model{value: word{text: name, evidence: at}, role: evidence.RoleServed, hub: p.Hub, inferred: true})
-		return
-	}
 }
 
 // readPairs reads key=value lists such as lm_eval's --model_args pretrained=x,dtype=y.
@@ -354,6 +337,7 @@ func (m model) finding(c *container, category evidence.Category) evidence.Findin
 	if m.role == evidence.RoleServed && cmp.Or(c.category(), category) == evidence.CategoryAgent && !c.serves() {
 		f.Role = evidence.RoleCalled
 	}
+	f.Properties = append(f.Properties, m.volume...)
 	if m.served != "" {
 		f.Properties = append(f.Properties, evidence.Property{Name: evidence.PropIdentityServedName, Value: m.served})
 	}

@@ -50,7 +50,7 @@ func TestModelsOnCommandLines(t *testing.T) {
 		"KServe":                {withArgs("kserve/huggingfaceserver:v0.15.0", "--model_name=llama", "--model_id=org/m"), []string{"org/m served huggingface as=llama"}},
 		"NIM's image":           {withArgs("nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.4"), []string{"meta/llama-3.1-8b-instruct served ngc inferred"}},
 		"llama.cpp --model-url": {withArgs("ghcr.io/ggml-org/llama.cpp:server", "-mu", "https://huggingface.co/org/m/resolve/main/m.gguf"), []string{"https://huggingface.co/org/m/resolve/main/m.gguf served huggingface"}},
-		"TorchServe":            {withCommand("pytorch/torchserve:0.12.0", "torchserve", "--start", "--models", "sq=x.mar", "y.mar", "--ncs"), []string{"x.mar served as=sq", "y.mar served"}},
+		"TorchServe":            {withCommand("pytorch/torchserve:0.12.0", "torchserve", "--start", "--models", "sq=x.mar", "y.mar", "--ncs"), []string{"sq served", "y.mar served"}},
 		"TorchServe, all":       {withCommand("pytorch/torchserve:0.12.0", "torchserve", "--start", "--models", "all"), nil},
 		"Triton":                {withArgs("nvcr.io/nvidia/tritonserver:25.03-py3", "tritonserver", "--load-model=resnet50", "--load-model=*", "--load-model", "bert"), []string{"resnet50 served", "bert served"}},
 		"infinity":              {withEnv(withArgs("michaelf34/infinity:0.0.77", "v2"), "INFINITY_MODEL_ID=a/b;c/d;"), []string{"a/b served huggingface", "c/d served huggingface"}},
@@ -285,7 +285,7 @@ func TestInitContainers(t *testing.T) {
 	g := NewWithT(t)
 	report := PodWorkload(in)
 	g.Expect(report.Category).To(Equal(evidence.CategoryInference))
-	g.Expect(lines(report, evidence.TypeModel)).To(Equal([]string{"/models/m served file"}))
+	g.Expect(lines(report, evidence.TypeModel)).To(Equal([]string{"org/m served huggingface inferred"}))
 	g.Expect(lines(report, evidence.TypeData)).To(Equal([]string{
 		"org/m download huggingface", "s3://bucket/m download object-store inferred",
 		"https://example.com/m.gguf download http inferred", "https://huggingface.co/org/clone download huggingface inferred",

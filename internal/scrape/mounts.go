@@ -35,6 +35,14 @@ func (p *pod) readVolumes() {
 			if origins[m.Name] == evidence.OriginOCI {
 				_, name, _ = strings.Cut(source, "/")
 			}
+			at := evidence.Evidence{Source: evidence.SourceVolume, Locator: fmt.Sprintf("%s.volumeMounts[%d]", c.at, j)}
+			properties := []evidence.Property{
+				{Name: evidence.PropVolumeSource, Value: source},
+				{Name: evidence.PropVolumePath, Value: m.MountPath},
+			}
+			if role == evidence.RoleDataset && c.liesIn(m.MountPath, at, properties) {
+				continue
+			}
 			if len(p.volumes) == maxVolumes {
 				p.note("%s.volumeMounts[%d] and later volumes were not read: more volumes than are read", c.at, j)
 				return
@@ -42,16 +50,26 @@ func (p *pod) readVolumes() {
 			p.volumes = append(p.volumes, evidence.Finding{
 				Type: evidence.TypeData, Name: name, Role: role, Origin: origins[m.Name],
 				Container: c.name, Confidence: evidence.Inferred,
-				Evidence: []evidence.Evidence{{
-					Source: evidence.SourceVolume, Locator: fmt.Sprintf("%s.volumeMounts[%d]", c.at, j),
-				}},
-				Properties: []evidence.Property{
-					{Name: evidence.PropVolumeSource, Value: source},
-					{Name: evidence.PropVolumePath, Value: m.MountPath},
-				},
+				Evidence:   []evidence.Evidence{at},
+				Properties: properties,
 			})
 		}
 	}
+}
+
+// liesIn says whether datasets that the container names lie in a volume. It is then only where they
+// lie, which each of them says.
+func (c *container) liesIn(mount string, at evidence.Evidence, properties []evidence.Property) bool {
+	found := false
+	for i := range c.models {
+		m := &c.models[i]
+		if m.role != evidence.RoleDataset || len(m.volume) > 0 || (!within(m.value.text, mount) && !within(m.place, mount)) {
+			continue
+		}
+		m.value.evidence, m.volume = appendEvidence(m.value.evidence, at), properties
+		found = true
+	}
+	return found
 }
 
 // containerSpec is what p.containers[i] was read from: init containers come first.
@@ -100,7 +118,7 @@ func (p *pod) mountRole(c *container, mount string) evidence.Role {
 		}
 	}
 	for _, m := range c.models {
-		if !within(m.value.text, mount) {
+		if !within(m.value.text, mount) && !within(m.place, mount) {
 			continue
 		}
 		if m.role == evidence.RoleDataset {

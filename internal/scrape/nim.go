@@ -86,7 +86,7 @@ func inferNIMModel(g *group, p *part, repository field) {
 	}
 	for _, c := range p.pod.containers {
 		named := func(m model) bool { return m.role == evidence.RoleServed && !onlyImage(m.value.evidence) }
-		if slices.ContainsFunc(c.models, named) || len(c.servedNames) > 0 {
+		if slices.ContainsFunc(c.models, named) || slices.ContainsFunc(c.servedNames, func(m model) bool { return !isAlias(m, repository.text()) }) {
 			return
 		}
 	}
@@ -97,6 +97,12 @@ func inferNIMModel(g *group, p *part, repository field) {
 	}
 	f := p.declareModel(org+"/"+name, "", "", evidence.Evidence{Source: evidence.SourceImage, Locator: repository.at})
 	f.Confidence, f.Origin = evidence.Inferred, evidence.OriginNGC
+}
+
+// isAlias says whether a served name is only another name for the model that the image names: the
+// end of its path, or what a variable holds that names a model only to clients.
+func isAlias(served model, repository string) bool {
+	return served.alias || (len(served.value.missing) == 0 && served.value.text == repository[strings.LastIndexByte(repository, '/')+1:])
 }
 
 // isGenericNIM says whether the image serves any model that it is told to, so that its name

@@ -106,6 +106,7 @@ func TestNIMImageModel(t *testing.T) {
 		{"nvcr.io/nim/meta/llama", "NIM_MODEL_NAME", "own/name"},
 		{"nvcr.io/nim/meta/llama", "NIM_SERVED_MODEL_NAME", "own/name"},
 		{"nvcr.io/nim/meta/llama", "NIM_PEFT_SOURCE", "meta/llama"},
+		{"nvcr.io/nim/meta/llama", "NIM_CUSTOM_MODEL_NAME", "meta/llama"},
 		{"nvcr.io/nim/meta/llama", "NCCL_DEBUG", "meta/llama"},
 	} {
 		t.Run(c.repository+" "+c.env, func(t *testing.T) {
@@ -127,5 +128,26 @@ func TestNIMImageModel(t *testing.T) {
 			}
 			g.Expect(model).To(Equal(c.model))
 		})
+	}
+}
+
+// TestNIMAliases holds that a name which says no more than the image is one for clients, and that the
+// address of a service is no adapter.
+func TestNIMAliases(t *testing.T) {
+	const repository = "nvcr.io/nim/nvidia/llama-3.1-guard"
+	for name, c := range map[string]struct {
+		env  string
+		want []string
+	}{
+		"the image's own name":  {"[{name: NIM_SERVED_MODEL_NAME, value: llama-3.1-guard}]", []string{"nvidia/llama-3.1-guard served ngc inferred as=llama-3.1-guard"}},
+		"and one of one's own":  {"[{name: NIM_SERVED_MODEL_NAME, value: llama-3.1-guard}, {name: NIM_CUSTOM_MODEL_NAME, value: llama-mine}]", []string{"nvidia/llama-3.1-guard served ngc inferred as=llama-3.1-guard,llama-mine"}},
+		"another served name":   {"[{name: NIM_SERVED_MODEL_NAME, value: llama-3.1-other}]", []string{"llama-3.1-other served inferred"}},
+		"a service of adapters": {"[{name: NIM_PEFT_SOURCE, value: 'http://store.nemo.svc:8000/v1'}]", []string{"nvidia/llama-3.1-guard served ngc inferred"}},
+		"adapters":              {"[{name: NIM_PEFT_SOURCE, value: /loras}]", []string{"/loras adapter file", "nvidia/llama-3.1-guard served ngc inferred"}},
+	} {
+		g := NewWithT(t)
+		report, err := readObject(t, "NIMService", objectCase{spec: "spec: {image: {repository: " + repository + ", tag: 1.0.0}, env: " + c.env + "}"})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(lines(report, evidence.TypeModel)).To(Equal(c.want), name)
 	}
 }

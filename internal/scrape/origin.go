@@ -73,6 +73,17 @@ func onHub(address string) bool {
 	return false
 }
 
+// isService says whether what stands for a model is only the address of a service: that of a
+// server alone, or of one from which adapters are fetched.
+func isService(m model) bool {
+	if len(m.value.missing) > 0 || originOf(m.value.text, evidence.OriginUnknown) != evidence.OriginHTTP {
+		return false
+	}
+	_, rest, _ := strings.Cut(m.value.text, "://")
+	_, below, _ := strings.Cut(rest, "/")
+	return below == "" || (m.role == evidence.RoleAdapter && !isArtefact(m.value.text))
+}
+
 // isArtefact says whether the text is the address of something that is read as a model: in
 // an object store or hub, or a file of a model's format.
 func isArtefact(text string) bool {

@@ -45,6 +45,9 @@ type product struct {
 	// for NotModelImages.
 	ModelImages    []string `json:"modelImages,omitempty"`
 	NotModelImages []string `json:"notModelImages,omitempty"`
+	// ModelFormats begin KServe's names of formats and runtimes that are made for the one model
+	// that the rest of them names.
+	ModelFormats []string `json:"modelFormats,omitempty"`
 	// Names are words in the name of an image that somebody built for the product, such as
 	// vllm in team/vllm-gemma. They count only beside an accelerator or a hub's token, but for
 	// those of agents.
@@ -96,6 +99,10 @@ type program struct {
 	// Positional says what is read from the arguments that are no flags: model, the first of
 	// them; pairs, those of lists such as model_name=x,dtype=y; source, an address that is copied from; address, one that is downloaded; or nothing.
 	Positional string `json:"positional,omitempty"`
+	// Except are words that are no model but a subcommand.
+	Except []string `json:"except,omitempty"`
+	// Category is what the program is for, where that is not what the product is for.
+	Category evidence.Category `json:"category,omitempty"`
 	// Download says that the program fetches a model instead of running it.
 	Download bool `json:"download,omitempty"`
 }
@@ -147,9 +154,14 @@ type table struct {
 	ModelEnv     map[string]evidence.Role `json:"modelEnv"`
 	DatasetFlags []string                 `json:"datasetFlags"`
 	DatasetEnv   []string                 `json:"datasetEnv"`
+	// DatasetEnvUses and then DatasetEnvEndings make the names of further DatasetEnv.
+	DatasetEnvUses    []string `json:"datasetEnvUses"`
+	DatasetEnvEndings []string `json:"datasetEnvEndings"`
 	// ServedNameFlags and ServedNameEnv hold the name under which clients ask for the model.
 	ServedNameFlags []string `json:"servedNameFlags"`
 	ServedNameEnv   []string `json:"servedNameEnv"`
+	// AliasEnv hold such a name for what an image is made to serve.
+	AliasEnv []string `json:"aliasEnv"`
 	// ModelLabels and RuntimeLabels are labels of a pod template that name the model and the
 	// runtime of a workload where nothing in the workload itself does.
 	ModelLabels   []string `json:"modelLabels"`
@@ -202,6 +214,12 @@ type table struct {
 	TrainingCalls  []string `json:"trainingCalls"`
 	// TrainingScripts are beginnings of words in the names of scripts and modules that train.
 	TrainingScripts []string `json:"trainingScripts"`
+	// FrameworkNames are words in names and FrameworkEnv variables that show the framework of a
+	// training; DatasetNames are words that are datasets, and TrainingFlags flags of trainings.
+	FrameworkNames map[string]string `json:"frameworkNames"`
+	FrameworkEnv   map[string]string `json:"frameworkEnv"`
+	DatasetNames   []string          `json:"datasetNames"`
+	TrainingFlags  []string          `json:"trainingFlags"`
 	// Endpoints are environment variables that hold the address of a model server.
 	// EndpointSubjects and AddressEndings make further such names, which may have a prefix.
 	Endpoints        []string `json:"endpoints"`

@@ -10,49 +10,17 @@ import (
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
-// isPlace says whether the path is one where any model may lie, such as /mnt/models or
-// /data/model_repository: it names no model.
+// isPlace says whether the path is one where any model may lie, such as /mnt/models,
+// /data/model_repository or all of a claim: it names no model.
 func isPlace(text string) bool {
 	text = strings.TrimRight(text, "/")
+	if claim, ok := strings.CutPrefix(text, "pvc://"); ok {
+		return !strings.Contains(claim, "/")
+	}
 	return slices.Contains(patterns.ModelPaths, text) || (isLocalPath(text) && index.modelFolders[path.Base(text)])
 }
 
 func isLocalPath(text string) bool { return strings.HasPrefix(text, "/") }
-
-// localPaths are the paths among the words, be they a flag's value.
-func localPaths(words []word) []string {
-	var all []string
-	for _, w := range words {
-		text := w.text
-		if strings.HasPrefix(text, "-") {
-			_, text, _ = strings.Cut(text, "=")
-		}
-		if isLocalPath(text) && len(all) < maxEvidence {
-			all = append(all, strings.TrimRight(text, "/"))
-		}
-	}
-	return all
-}
-
-// resolvePlaces names the model that lies where a container reads one from, when the place has
-// no name of its own and exactly one download writes there.
-func (p *pod) resolvePlaces() {
-	for _, c := range p.containers {
-		if c.init {
-			continue
-		}
-		for i := range c.models {
-			m := &c.models[i]
-			if m.dataset || m.role != evidence.RoleServed || len(m.value.missing) > 0 || !isPlace(m.value.text) {
-				continue
-			}
-			if d, ok := p.downloadInto(strings.TrimRight(m.value.text, "/")); ok {
-				m.value.text, m.value.evidence = d.value.text, appendEvidence(m.value.evidence, d.value.evidence...)
-				m.revision, m.hub, m.inferred = d.revision, d.hub, true
-			}
-		}
-	}
-}
 
 // namePlaces takes the served name for the identity of what lies at a place that names no model,
 // where the container names none otherwise.
@@ -76,23 +44,6 @@ func (p *pod) namePlaces() {
 			}
 		}
 	}
-}
-
-// downloadInto is the one model that is downloaded to the folder.
-func (p *pod) downloadInto(folder string) (model, bool) {
-	var found []model
-	for _, c := range p.containers {
-		for _, m := range c.models {
-			if m.role == evidence.RoleDownload && len(m.value.missing) == 0 && slices.Contains(m.into, folder) &&
-				!slices.ContainsFunc(found, func(have model) bool { return have.value.text == m.value.text }) {
-				found = append(found, m)
-			}
-		}
-	}
-	if len(found) != 1 {
-		return model{}, false
-	}
-	return found[0], true
 }
 
 // nameByName takes the served name for the identity where the product says that it is one, and
@@ -123,11 +74,11 @@ func settlePlaces(findings []evidence.Finding) {
 		return isKnownModel(f) && f.Evidence[0].Source != evidence.SourceLabel
 	}
 	named := func(f evidence.Finding) bool { return stated(f) && !isPlace(f.Name) }
-	apart := func(f evidence.Finding) bool { return stated(f) && f.Origin != evidence.OriginFile }
+	apart := func(f evidence.Finding) bool { return stated(f) && f.Origin != evidence.OriginFile && !isPlace(f.Name) }
 	hasNamed, hasApart := slices.ContainsFunc(findings, named), slices.ContainsFunc(findings, apart)
 	for i := range findings {
 		f := &findings[i]
-		if !isKnownModel(*f) || f.Role != evidence.RoleServed || f.Origin != evidence.OriginFile {
+		if !isKnownModel(*f) || f.Role != evidence.RoleServed || (f.Origin != evidence.OriginFile && f.Origin != evidence.OriginVolume) {
 			continue
 		}
 		fromVariable := f.Evidence[0].Source == evidence.SourceEnvironment

@@ -3,6 +3,7 @@
 package scrape
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -96,6 +97,9 @@ func (c *container) pythonModels(call pythonCall) []model {
 			m.role, m.dataset = evidence.RoleDownload, true
 		case tokenizer && rule.Role == evidence.RoleServed:
 			m.role = evidence.RoleTokenizer
+		}
+		if to, ok := call.argument(-1, "local_dir"); ok && m.role == evidence.RoleDownload && len(to.missing) == 0 {
+			m.into = []string{path.Clean(to.text)}
 		}
 		all = append(all, m)
 	}

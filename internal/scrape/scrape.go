@@ -93,6 +93,7 @@ func PodWorkload(in Input) evidence.Report {
 	pod.namePlaces()
 	pod.readAnnotations()
 	pod.readLabels(in.Template.Labels, pod.at+".metadata.labels")
+	pod.readProbes()
 	pod.readVolumes()
 	pod.readDevices()
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scrape
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
+)
+
+// readImageModel reads the model out of the name of an image that is made for one model, where
+// nothing else names what is served.
+func (c *container) readImageModel() {
+	if c.namesModel(evidence.RoleServed) {
+		return
+	}
+	for _, p := range c.products {
+		if matchesAny(p.TagModels, c.image) && strings.ContainsAny(c.image.tag, "-_") && versionOf(c.image.tag) == "" {
+			at := []evidence.Evidence{c.imageEvidence()}
+			c.addModel(model{value: word{text: c.image.tag, evidence: at}, role: evidence.RoleServed, inferred: true})
+			return
+		}
+		if name := modelBehind(p, c.image); name != "" && len(c.servedNames) == 0 {
+			at := []evidence.Evidence{c.imageEvidence()}
+			c.addModel(model{value: word{text: name, evidence: at}, role: evidence.RoleServed, inferred: true})
+			return
+		}
+		isModelImage := matchesAny(p.ModelImages, c.image) || c.isMirrorImageOf(p)
+		if !isModelImage || matchesAny(p.NotModelImages, c.image) {
+			continue
+		}
+		// Such an image ends in <owner>/<model>.
+		owner, base := path.Split(c.image.path)
+		name := path.Join(path.Base(owner), base)
+		at := []evidence.Evidence{c.imageEvidence()}
+		c.addModel(model{value: word{text: name, evidence: at}, role: evidence.RoleServed, hub: p.Hub, inferred: true})
+		return
+	}
+}
+
+// sizedName is a part of a model's name that says how large it is, such as 8b or 1.5b.
+var sizedName = regexp.MustCompile(`-[0-9]+(\.[0-9]+)?b(-|$)`)
+
+// serverWords are parts of an image's name that say what it is for, so that it is not the model's.
+var serverWords = set([]string{"server", "serving", "serve", "worker", "leader", "api", "service", "router", "proxy", "gateway",
+	"client", "ui", "test", "bench", "benchmark", "download", "downloader", "image"})
+
+// buildSuffixes end an image's name with what it is built for and how the model is stored.
+var buildSuffixes = regexp.MustCompile(`(-(cpu|gpu|cuda|rocm|tpu|gguf))+$`)
+
+// modelBehind is the model in the name of an image that somebody built for it, as in
+// llamacpp-llama3-8b-instruct: the product's name, a family of models and a size.
+func modelBehind(p *product, img image) string {
+	if p.Category != evidence.CategoryInference {
+		return ""
+	}
+	base := strings.ToLower(path.Base(img.path))
+	for _, name := range p.Names {
+		rest, ok := strings.CutPrefix(buildSuffixes.ReplaceAllString(base, ""), name+"-")
+		if ok && beginsWith(patterns.ModelFamilies, rest) && sizedName.MatchString(rest) &&
+			!slices.ContainsFunc(words(rest), func(w string) bool { return serverWords[w] }) {
+			return rest
+		}
+	}
+	return ""
+}
