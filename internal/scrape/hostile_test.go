@@ -106,7 +106,7 @@ func TestHostileScripts(t *testing.T) {
 		"echo {1..999999999}", "echo {a,b}" + strings.Repeat("{a,b}", 60), "echo ${A%%*a*a*a*a*b}", "echo ${A//a/bbbb}",
 		"A=a; " + fill("A=$A$A; ")[:30000] + "echo $A", fill("f() { f | f & }; ")[:30000], "echo $((2**63)) $((9223372036854775807+1)) $((1/0))",
 		fill("(a=1);")[:30000], "((" + strings.Repeat("(", 90) + "1" + strings.Repeat(")", 90) + "))", strings.Repeat("${A:-", 90) + "x" + strings.Repeat("}", 90),
-		"eval \"$(base64 -d)\"", "\x00\xff", "echo \"\xff\" $'\\xff'", "${", "$", "${!A}", "${A@Q}", "${A[@]}", "${#A}", "${A:1:2}", "$1 $@ $* $# $$ $!",
+		"()Z", "() { exit; }", "function { exit; }", "eval \"$(base64 -d)\"", "\x00\xff", "echo \"\xff\" $'\\xff'", "${", "$", "${!A}", "${A@Q}", "${A[@]}", "${#A}", "${A:1:2}", "$1 $@ $* $# $$ $!",
 	} {
 		t.Run(fmt.Sprintf("%.20s", source), func(t *testing.T) {
 			cheap(t, func() {

@@ -85,7 +85,7 @@ func (f *flow) isBranch(node syntax.Node) bool {
 	case *syntax.CaseClause, *syntax.WhileClause, *syntax.ForClause:
 		return true
 	case *syntax.FuncDecl:
-		return !f.called[n.Name.Value]
+		return n.Name == nil || !f.called[n.Name.Value] // the parser takes ()x for one without a name
 	}
 	return f.maybe[node]
 }
