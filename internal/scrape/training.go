@@ -16,7 +16,7 @@ import (
 func (c *container) recogniseTraining(invocations []invocation) bool {
 	capable := c.accelerated || c.hasHubToken()
 	switch {
-	case capable && trains(invocations):
+	case capable && c.trains(invocations):
 		return c.trainsByScript(invocations)
 	case c.isJob() && c.accelerated && ownEntrypoint(invocations):
 		return c.trainsByImage(invocations)
