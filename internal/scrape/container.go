@@ -69,6 +69,7 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 	out.besideModels = out.worksBesideModels(c.WorkingDir, invocations)
 	out.readModels(invocations)
 	if !init {
+		out.readTrainee(started)
 		out.readImageModel()
 		out.readConfigs(c, invocations)
 		out.nameByName()

@@ -15,7 +15,7 @@ import (
 // server's or training's name counts only beside an accelerator or a hub's token, in a kind that is
 // made for servers that span several pods, or with a model's name behind it.
 func (c *container) recogniseHints(invocations []invocation) {
-	if len(c.products) > 0 {
+	if len(c.products) > 0 || isInfrastructure(c.image) {
 		return
 	}
 	for _, inv := range invocations {
@@ -26,7 +26,7 @@ func (c *container) recogniseHints(invocations []invocation) {
 			}
 		}
 	}
-	if c.recogniseTraining(invocations) || c.borrows(invocations) || isInfrastructure(c.image) || (!c.accelerated && c.benchmarks(invocations)) {
+	if c.recogniseTraining(invocations) || c.borrows(invocations) || (!c.accelerated && c.benchmarks(invocations)) {
 		return
 	}
 	p := namedAfter(c.image)

@@ -139,7 +139,7 @@ func familyOf(name string) string {
 	for len(parts) > 1 && (index.servingWords[parts[len(parts)-1]] || serverWords[parts[len(parts)-1]]) {
 		parts = parts[:len(parts)-1]
 	}
-	if family := strings.Join(parts, "-"); isFamily(patterns.FamilyNames, family) || isFamily(patterns.CommonFamilyNames, family) {
+	if family := strings.Join(parts, "-"); isFamily(patterns.FamilyNames, family) {
 		return family
 	}
 	return ""

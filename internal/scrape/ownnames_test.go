@@ -51,6 +51,7 @@ func TestNamesThatPeopleGive(t *testing.T) {
 		{"of an image", unknown("stable-diffusion-endpt", "stable-diffusion-endpt", "stable-diffusion-endpt"), "inference | stable-diffusion served inferred"},
 		{"of an image of a size", unknown("web", "c", "team/llama3-server:1"), "inference | llama3 served inferred"},
 		{"of an image with more in its name", unknown("web", "c", "team/gemma-tuned-shop:1"), "inference"},
+		{"of an image of a common word", unknown("web", "c", "team/phi-service:1"), "inference"},
 		{"of a container", unknown("embed", "blip2", "V_IMAGE"), "inference"},
 		{"of a workload", unknown("gemma-2b", "c", "V_IMAGE"), "inference"},
 		{"beside a model", withVariables(unknown("flux-server", "c", "team/flux:latest"), "MODEL_ID=/gcs/org/FLUX.1"), "inference | /gcs/org/FLUX.1 served file"},
@@ -150,6 +151,7 @@ func TestAddressesOfModels(t *testing.T) {
 		{"no address", client("EMBEDDING_ENDPOINT_TEXT=/text", "X=/v1/chat/completions"), ""},
 		{"where it listens", client("X=http://0.0.0.0:8000/v1/chat/completions"), ""},
 		{"a gateway", proxy, ""},
+		{"a load generator", deployment(withEnv(withArgs("grafana/k6:1.3.0"), "X=http://m/v1/chat/completions")), ""},
 		{"a Job that measures", job(withEnv(withArgs(custom), "X=http://m/v1/chat/completions", "MODEL_PATH=/data/m")), ""},
 	})
 }
@@ -170,15 +172,35 @@ func TestBatchPredictions(t *testing.T) {
 func TestProgramsThatTrain(t *testing.T) {
 	const image = "nvcr.io/nvidia/clara/bionemo-framework:nightly"
 	testFamilies(t, []family{
-		{"a program that begins so", job(gpu(withCommand(custom, "train_esm2", "--num-steps", "100"))), "training"},
-		{"one that ends so", job(gpu(withCommand(custom, "/opt/esm2-train"))), "training"},
+		{"a program that begins so", job(gpu(withCommand(custom, "train_esm2", "--num-steps", "100"))), "training | esm2 served inferred"},
+		{"one that ends so", job(gpu(withCommand(custom, "/opt/resnet50-train"))), "training | resnet50 served inferred"},
+		{"beside a model", job(gpu(withCommand(custom, "train_esm2", "--model", "org/m"))), "training | org/m served"},
+		{"of no known kind", job(gpu(withCommand(custom, "train_shop"))), "training"},
 		{"without an accelerator", job(withCommand(custom, "train_esm2")), ""},
 		{"an argument", job(gpu(withCommand(custom, "run", "train_esm2"))), ""},
 		{"a word of its own", job(gpu(withCommand(custom, "train"))), ""},
 		{"another word", job(gpu(withCommand(custom, "constrain"))), ""},
 		{"a time table", job(gpu(withCommand(custom, "train-timetable"))), ""},
-		{"BioNeMo with its data", job(gpu(shell(image, "export D=$(download_bionemo_data esm2/testdata:2.0 --source ngc)\ntrain_esm2 --dir ${D}/x"))), "training | bionemo | esm2/testdata:2.0 dataset"},
+		{"BioNeMo with its data", job(gpu(shell(image, "export D=$(download_bionemo_data esm2/testdata:2.0 --source ngc)\ntrain_esm2 --dir ${D}/x"))), "training | bionemo | esm2 served inferred | esm2/testdata:2.0 dataset"},
 		{"BioNeMo's data only", job(shell(image, "download_bionemo_data esm2/testdata:2.0")), ""},
 		{"BioNeMo by itself", deployment(gpu(withArgs(image))), "training | bionemo"},
+	})
+}
+
+func TestWhatElseRunsInSamples(t *testing.T) {
+	const garden = "us-docker.pkg.dev/vertex-ai/vertex-vision-model-garden-dockers/"
+	testFamilies(t, []family{
+		{"Hex-LLM", deployment(withArgs(garden+"hex-llm-serve:20241210_2323_RC00", "python", "-m", "hex_llm.server.api_server", "--model=google/gemma-2-9b-it")), "inference | hex-llm | google/gemma-2-9b-it served huggingface"},
+		{"PEFT", deployment(withEnv(withArgs(garden+"pytorch-peft-serve:20240509"), "BASE_MODEL_ID=tiiuae/falcon-7b", "FINETUNED_LORA_MODEL_PATH=gs://b/lora")), "inference | peft | tiiuae/falcon-7b served huggingface | gs://b/lora adapter object-store"},
+		{"diffusers", deployment(withEnv(withArgs(garden+"pytorch-diffusers-serve-opt:20240605"), "MODEL_ID=stabilityai/sdxl")), "inference | diffusers | stabilityai/sdxl served huggingface"},
+		{"transformers", deployment(withEnv(withArgs(garden+"pytorch-transformers-serve:20240605"), "MODEL_ID=openai/clip")), "inference | transformers | openai/clip served huggingface"},
+		{"an image of that name elsewhere", deployment(withArgs("team/pytorch-peft-serve:1")), ""},
+		{"a label", labelledPod(deployment(gpu(withArgs("REGION-docker.pkg.dev/P/gpu-diffusers/flux:latest"))), "ai.gke.io/inference-server=diffusers"), "inference | diffusers"},
+		{"a module below src", job(gpu(withCommand(custom, "python3", "-m", "src.MaxText.train", "base.yml", "model_name=gemma3-12b"))), "training | maxtext | gemma3-12b served"},
+		{"MaxDiffusion", job(gpu(withCommand(custom, "python", "-m", "src.maxdiffusion.generate_sdxl", "base_xl.yml"))), "inference | maxdiffusion"},
+		{"MaxDiffusion's training", job(gpu(withCommand(custom, "python", "-m", "src.maxdiffusion.train_sdxl", "base_xl.yml"))), "training | maxdiffusion"},
+		{"a module below another folder", job(withCommand(custom, "python3", "-m", "mysrc.MaxText.train")), ""},
+		{"Hugging Face's image for training", job(gpu(withCommand("us-docker.pkg.dev/deeplearning-platform-release/gcr.io/huggingface-pytorch-training-cu121.2-3.transformers.4-42.ubuntu2204.py310", "python", "train.py"))), "training | pytorch"},
+		{"SAX's admin server with a cell", deployment(withArgs("us-docker.pkg.dev/cloud-tpu-images/inference/sax-admin-server:v1.2.0", "--sax_cell=/sax/test")), ""},
 	})
 }

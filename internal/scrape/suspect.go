@@ -143,22 +143,7 @@ func trains(invocations []invocation) bool {
 // trains says whether a program does what its name says: beside an accelerator that of a program of
 // one's own counts as that of a script does.
 func (c *container) trains(invocations []invocation) bool {
-	return trains(invocations) || (c.accelerated && slices.ContainsFunc(invocations, isTrainer))
-}
-
-// isTrainer says whether the program is named like one that trains a model, as train_esm2 is.
-func isTrainer(inv invocation) bool {
-	name := path.Base(inv.words[0].text)
-	if inv.entrypoint || strings.Contains(name, ".") {
-		return false
-	}
-	for _, ending := range []string{"_train", "-train"} {
-		if rest, ok := strings.CutSuffix(name, ending); ok && rest != "" {
-			return true
-		}
-	}
-	rest, ok := strings.CutPrefix(name, "train_")
-	return ok && rest != ""
+	return trains(invocations) || (c.accelerated && slices.ContainsFunc(invocations, func(inv invocation) bool { return trainee(inv) != "" }))
 }
 
 // infers says whether a script that the invocation runs is named like one that runs a model,
