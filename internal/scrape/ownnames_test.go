@@ -135,6 +135,8 @@ func TestAddressesOfModels(t *testing.T) {
 		{"a chat", client("RAG_BACKEND=http://rag.ml-team:8000/v1/chat/completions"), "agent | http://rag.ml-team:8000/v1/chat/completions endpoint"},
 		{"completions", client("X=http://m:8000/serve/v1/completions"), "agent | http://m:8000/serve/v1/completions endpoint"},
 		{"embeddings", client("X=http://m/v1/embeddings"), "agent | http://m/v1/embeddings endpoint"},
+		{"a provider's", client("X=https://api.openai.com/v1/chat/completions"), "agent | openai"},
+		{"a provider's beside an own one", client("X=https://api.openai.com/v1/embeddings", "Y=http://m/v1/completions"), "agent | openai"},
 		{"Ollama's port", client("X=http://m:11434/api/generate"), "agent | http://m:11434/api/generate endpoint"},
 		{"Ollama's name", client("X=http://ollama.ai/api/chat"), "agent | http://ollama.ai/api/chat endpoint"},
 		{"a family's endpoint", client("GEMMA_IT_ENDPOINT=http://it-model.ml:8000/"), "agent | http://it-model.ml:8000/ endpoint"},
