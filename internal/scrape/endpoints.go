@@ -98,12 +98,18 @@ func asksModel(address string) bool {
 // a model server's: it has the path of such a server's API, or the variable is named after a family of
 // models, or after an endpoint for embeddings.
 func isModelAddress(name string, v variable) bool {
-	if !strings.HasPrefix(v.value, "http") || speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) || hostOf(v.value) == "" {
+	if !strings.HasPrefix(v.value, "http") || speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
+		return false
+	}
+	host := hostOf(v.value)
+	if host == "" || host == "localhost" || net.ParseIP(host).IsLoopback() { // perhaps the program itself
 		return false
 	}
 	return asksModel(v.value) || isFamilyAddress(name)
 }
 
+// isFamilyAddress says whether the variable is named after the endpoint of a family of models, or after one
+// for embeddings.
 func isFamilyAddress(name string) bool {
 	name = asVariable(name)
 	if len(name) > maxVariableName {
@@ -112,8 +118,8 @@ func isFamilyAddress(name string) bool {
 	if rest, ok := strings.CutPrefix(strings.Replace(name, "EMBEDDINGS_", "EMBEDDING_", 1), "EMBEDDING_ENDPOINT"); ok {
 		return rest == "" || rest[0] == '_'
 	}
-	family, _, more := strings.Cut(strings.ToLower(name), "_")
-	return more && isFamily(patterns.FamilyNames, family) && endsLikeAddress(name)
+	family, _, _ := strings.Cut(strings.ToLower(name), "_")
+	return isFamily(patterns.FamilyNames, family) && strings.HasSuffix(strings.TrimSuffix(name, "_URL"), "_ENDPOINT")
 }
 
 // isOwn says whether the host is one that only the cluster or the company knows.

@@ -65,7 +65,9 @@ var webServers = set([]string{"uvicorn", "gunicorn", "hypercorn", "fastapi", "fl
 // other program does, its container's name does not say.
 func mayServe(invocations []invocation) bool {
 	return ownEntrypoint(invocations) || slices.ContainsFunc(invocations, func(inv invocation) bool {
-		return (inv.isPython() && len(inv.code) == 0) || webServers[path.Base(inv.words[0].text)]
+		return webServers[path.Base(inv.words[0].text)] || (inv.isPython() && slices.ContainsFunc(inv.words[1:], func(w word) bool {
+			return webServers[w.text] || strings.HasSuffix(w.text, ".py")
+		}))
 	})
 }
 
