@@ -69,6 +69,7 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 	out.besideModels = out.worksBesideModels(c.WorkingDir, invocations)
 	out.readModels(invocations)
 	if !init {
+		out.readTrainee(started)
 		out.readImageModel()
 		out.readConfigs(c, invocations)
 		out.nameByName()
@@ -161,15 +162,22 @@ func (c *container) recogniseImage(invocations []invocation) {
 		}
 	}
 	borrowed := c.borrows(invocations)
-	training := trains(invocations)
+	training := c.trains(invocations)
+	predicting := !training && c.isJob() && c.accelerated && runsScript(invocations, patterns.PredictionScripts)
 	for i := range patterns.Products {
 		p := &patterns.Products[i]
 		trained := training && p.Category == evidence.CategoryTraining
 		if ((!borrowed || trained) && c.isImageOf(p)) || (trained && matchesAny(p.BaseImages, c.image)) {
 			c.detect(p, strengthImage, version, c.imageEvidence())
 		}
+		if predicting && p.isFramework() && matchesAny(p.BaseImages, c.image) {
+			c.detect(p.as(evidence.CategoryInference), strengthImage, version, c.imageEvidence())
+		}
 	}
 }
+
+// isFramework says whether models are made with the product, and so may be used with it.
+func (p *product) isFramework() bool { return patterns.FrameworkNames[p.Name] == p.Name }
 
 // isImageOf says whether the image is one of the product's.
 func (c *container) isImageOf(p *product) bool {

@@ -17,7 +17,7 @@ var dynamoInfrastructure = set([]string{"frontend", "planner", "epp", "operator"
 // infrastructureImages are repository paths, see matchesImage, of images that run no model.
 var infrastructureImages = []string{
 	"ai-dynamo/*frontend*", "ai-dynamo/*planner*", "ai-dynamo/*operator*", "ai-dynamo/*epp*",
-	"gateway-api-inference-extension/epp",
+	"gateway-api-inference-extension/epp", "inference/sax-admin-server",
 }
 
 func isInfrastructure(img image) bool {

@@ -73,6 +73,55 @@ func isServerAddress(name string, v variable) bool {
 	return err == nil && (u.Port() != "" || strings.HasSuffix(name, "HOST"))
 }
 
+// modelPaths are the paths of OpenAI's protocol that ask a model, ollamaPaths those of Ollama, which
+// anybody's server may have.
+var (
+	modelPaths  = []string{"/v1/chat/completions", "/v1/completions", "/v1/embeddings"}
+	ollamaPaths = []string{"/api/generate", "/api/chat", "/api/embeddings", "/api/embed"}
+)
+
+// asksModel says whether the address has the path of a model server's API, of Ollama's only at its
+// port or at a host that is named after it.
+func asksModel(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	to := path.Clean("/" + u.Path)
+	if slices.Contains(ollamaPaths, to) {
+		return u.Port() == "11434" || slices.Contains(words(u.Hostname()), "ollama")
+	}
+	return slices.ContainsFunc(modelPaths, func(p string) bool { return strings.HasSuffix(to, p) })
+}
+
+// isModelAddress says whether a variable holds an address of which no other sign has to say that it is
+// a model server's: it has the path of such a server's API, or the variable is named after a family of
+// models, or after an endpoint for embeddings.
+func isModelAddress(name string, v variable) bool {
+	if !strings.HasPrefix(v.value, "http") || speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
+		return false
+	}
+	host := hostOf(v.value)
+	if host == "" || host == "localhost" || net.ParseIP(host).IsLoopback() { // perhaps the program itself
+		return false
+	}
+	return asksModel(v.value) || isFamilyAddress(name)
+}
+
+// isFamilyAddress says whether the variable is named after the endpoint of a family of models, or after one
+// for embeddings.
+func isFamilyAddress(name string) bool {
+	name = asVariable(name)
+	if len(name) > maxVariableName {
+		return false
+	}
+	if rest, ok := strings.CutPrefix(strings.Replace(name, "EMBEDDINGS_", "EMBEDDING_", 1), "EMBEDDING_ENDPOINT"); ok {
+		return rest == "" || rest[0] == '_'
+	}
+	family, _, _ := strings.Cut(strings.ToLower(name), "_")
+	return isFamily(patterns.FamilyNames, family) && strings.HasSuffix(strings.TrimSuffix(name, "_URL"), "_ENDPOINT")
+}
+
 // isOwn says whether the host is one that only the cluster or the company knows.
 func isOwn(host string) bool {
 	return host != "" && (!strings.Contains(host, ".") || net.ParseIP(host) != nil || strings.HasSuffix(host, ".svc") ||
@@ -92,6 +141,9 @@ func (c *container) callsModelServer(invocations []invocation) bool {
 		if v.value != "" && c.isModelServer(name, v.value) && isServerAddress(name, v) {
 			return true
 		}
+		if c.statesModelAddress(name) {
+			return true
+		}
 		// Where the answer lies elsewhere, the name must say what it is the answer to.
 		if strings.HasPrefix(v.missing, "key ") && namesModelServer(name) {
 			return true
@@ -105,6 +157,12 @@ func (c *container) callsModelServer(invocations []invocation) bool {
 		}
 	}
 	return false
+}
+
+// statesModelAddress says whether the variable is evidently the address of a model server for a program
+// that stays; a Job may only measure that server.
+func (c *container) statesModelAddress(name string) bool {
+	return !c.isJob() && isModelAddress(name, c.env.variables[name])
 }
 
 // isModelServer says whether the address that a variable holds is a model server's. Where the
@@ -144,7 +202,7 @@ func isRepositoryOrKnown(name string) bool {
 func (c *container) addEndpoint() {
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
-		if mayNameModelServer(name) && isServerAddress(name, v) && hostOf(v.value) != "" {
+		if c.statesModelAddress(name) || (mayNameModelServer(name) && isServerAddress(name, v) && hostOf(v.value) != "") {
 			c.stores = append(c.stores, evidence.Finding{
 				Type: evidence.TypeData, Name: v.value, Role: evidence.RoleEndpoint, Container: c.name,
 				Confidence: evidence.Declared, Evidence: v.evidence,

@@ -15,7 +15,7 @@ import (
 // server's or training's name counts only beside an accelerator or a hub's token, in a kind that is
 // made for servers that span several pods, or with a model's name behind it.
 func (c *container) recogniseHints(invocations []invocation) {
-	if len(c.products) > 0 {
+	if len(c.products) > 0 || isInfrastructure(c.image) {
 		return
 	}
 	for _, inv := range invocations {
@@ -26,15 +26,24 @@ func (c *container) recogniseHints(invocations []invocation) {
 			}
 		}
 	}
-	if c.recogniseTraining(invocations) || c.borrows(invocations) || isInfrastructure(c.image) || (!c.accelerated && c.benchmarks(invocations)) {
+	if c.recogniseTraining(invocations) || c.borrows(invocations) || (!c.accelerated && c.benchmarks(invocations)) {
 		return
 	}
 	p := namedAfter(c.image)
-	// A framework of agents needs no accelerator.
-	if p == nil || (p.Category != evidence.CategoryAgent && !c.hasHubToken() && !c.accelerated && !c.isGrouped(p) && modelBehind(p, c.image) == "") {
+	if p == nil {
+		p = folderOf(c.image)
+	}
+	if p == nil {
+		if p, at := c.serverInNames(invocations); p != nil {
+			c.detect(p, strengthEnvironment, "", at)
+		}
 		return
 	}
-	if p.Category != evidence.CategoryTraining || trains(invocations) || len(invocations) == 0 {
+	// A framework of agents needs no accelerator.
+	if p.Category != evidence.CategoryAgent && !c.hasHubToken() && !c.accelerated && !c.isGrouped(p) && modelBehind(p, c.image) == "" {
+		return
+	}
+	if p.Category != evidence.CategoryTraining || c.trains(invocations) || len(invocations) == 0 {
 		c.detect(p, strengthEnvironment, "", c.imageEvidence())
 	}
 }
@@ -64,10 +73,12 @@ func idles(invocations []invocation) bool {
 	return len(invocations) > 0
 }
 
-// namedAfter is the product after which the last part of the image's path is named, be it as a
-// whole or in one of its words.
-func namedAfter(img image) *product {
-	name := strings.ToLower(path.Base(img.path))
+// namedAfter is the product after which the last part of the image's path is named.
+func namedAfter(img image) *product { return productIn(path.Base(img.path)) }
+
+// productIn is the product after which something is named, be it as a whole or in one of its words.
+func productIn(name string) *product {
+	name = strings.ToLower(clip(name, maxNameBytes))
 	if p, ok := index.names[name]; ok {
 		return p
 	}

@@ -51,11 +51,33 @@ var serverWords = set([]string{"server", "serving", "serve", "worker", "leader",
 // buildSuffixes end an image's name with what it is built for and how the model is stored.
 var buildSuffixes = regexp.MustCompile(`(-(cpu|gpu|cuda|rocm|tpu|gguf))+$`)
 
+// folderOf is the server in whose folder an image for one model lies, as in tensorflow-serving/resnet.
+func folderOf(img image) *product {
+	if p := index.names[strings.ToLower(path.Base(path.Dir(img.path)))]; p != nil && modelBehind(p, img) != "" {
+		return p
+	}
+	return nil
+}
+
+// modelVersion ends the name of a model's architecture, as in resnet50 and mobilenet-v2.
+var modelVersion = regexp.MustCompile(`[-_]?v?[0-9]+$`)
+
+// isArchitecture says whether the name is that of a kind of models, perhaps with its version.
+func isArchitecture(name string) bool {
+	return slices.ContainsFunc([][]string{patterns.Architectures, patterns.FamilyNames, patterns.CommonFamilyNames}, func(names []string) bool {
+		return slices.Contains(names, name) || slices.Contains(names, modelVersion.ReplaceAllString(name, ""))
+	})
+}
+
 // modelBehind is the model in the name of an image that somebody built for it, as in
-// llamacpp-llama3-8b-instruct: the product's name, a family of models and a size.
+// llamacpp-llama3-8b-instruct: the product's name, a family of models and a size. In a folder with the
+// product's name it is an architecture of models.
 func modelBehind(p *product, img image) string {
 	if p.Category != evidence.CategoryInference {
 		return ""
+	}
+	if folder, name := path.Split(strings.ToLower(img.path)); slices.Contains(p.Names, path.Base(folder)) && isArchitecture(name) {
+		return name
 	}
 	base := strings.ToLower(path.Base(img.path))
 	for _, name := range p.Names {

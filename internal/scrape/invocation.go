@@ -73,9 +73,11 @@ func startsOf(words []word) []start {
 	return all
 }
 
-// modulesOf are the known programs that are the module or a parent of it of so many parts.
+// modulesOf are the known programs that are the module or a parent of it of so many parts, be it below
+// the folder in which many repositories keep their sources.
 func modulesOf(module string, parts int) []start {
 	var all []start
+	module = strings.TrimPrefix(module, "src.")
 	for strings.Count(module, ".") >= parts-1 && module != "" {
 		all = append(all, index.modules[module]...)
 		module = module[:max(strings.LastIndexByte(module, '.'), 0)]

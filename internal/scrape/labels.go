@@ -3,16 +3,21 @@
 package scrape
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
+// managerLabel names the tool that made the object. See
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels
+const managerLabel = "app.kubernetes.io/managed-by"
+
 // ReadsLabel says whether a label of this name on a pod template is read. A cache that keeps no
 // more than is read must keep these.
 func ReadsLabel(name string) bool {
-	return slices.Contains(patterns.ModelLabels, name) || slices.Contains(patterns.RuntimeLabels, name)
+	return slices.Contains(patterns.ModelLabels, name) || slices.Contains(patterns.RuntimeLabels, name) || name == managerLabel
 }
 
 // readLabels reads the labels of the pod template that name a runtime and a model. They say
@@ -26,15 +31,25 @@ func (p *pod) readLabels(labels map[string]string, at string) {
 			p.readRuntimeLabel(value, labelEvidence(at, name))
 		}
 	}
+	if product := index.managers[labelOf(labels, managerLabel)]; product != nil {
+		p.stateRuntime(product, labelEvidence(at, managerLabel))
+	}
 	for _, name := range patterns.ModelLabels {
 		if value := labelOf(labels, name); value != "" && !isPlaceholder(value) {
-			p.labelled = append(p.labelled, model{
+			m := model{
 				value: word{text: value, evidence: []evidence.Evidence{labelEvidence(at, name)}},
 				role:  evidence.RoleServed, inferred: true,
-			})
+			}
+			if name == hubLabel {
+				m.value.text, m.hub = strings.Replace(value, "--", "/", 1), evidence.OriginHuggingFace
+			}
+			p.labelled = append(p.labelled, m)
 		}
 	}
 }
+
+// hubLabel names a repository on Hugging Face with -- for the slash, which labels cannot have.
+const hubLabel = "hf.co/model"
 
 func labelOf(labels map[string]string, name string) string {
 	return strings.TrimSpace(clip(labels[name], maxNameBytes))
@@ -44,18 +59,41 @@ func labelEvidence(at, name string) evidence.Evidence {
 	return evidence.Evidence{Source: evidence.SourceLabel, Locator: at + "[" + name + "]"}
 }
 
-// readRuntimeLabel supports the runtime that a container runs, and states it where no container
-// shows one.
+// runtimeName is what the name of a runtime looks like in a label.
+var runtimeName = regexp.MustCompile(`^[a-z][a-z0-9]*([._-][a-z0-9]+)*$`)
+
+// readRuntimeLabel reads the name of a runtime: of one that is known, or of any other where no container
+// shows what serves.
 func (p *pod) readRuntimeLabel(value string, at evidence.Evidence) {
-	product, ok := index.labels[strings.ToLower(value)]
-	if !ok || product.Type == "" {
+	value = strings.ToLower(value)
+	known, ok := index.labels[value]
+	if !ok {
+		known, ok = index.names[value]
+	}
+	switch {
+	case ok:
+		p.stateRuntime(known, at)
+	case runtimeName.MatchString(value) && !index.noRuntimes[value] && !p.showsRuntime():
+		p.stateRuntime(&product{Name: value, Type: evidence.TypeRuntime, Category: evidence.CategoryInference}, at)
+	}
+}
+
+// showsRuntime says whether a container or another label shows a runtime or framework.
+func (p *pod) showsRuntime() bool {
+	return len(p.runtimes) > 0 || slices.ContainsFunc(p.containers, func(c *container) bool { return !c.init && len(c.runtimes) > 0 })
+}
+
+// stateRuntime supports the runtime that a container runs, and states it where no container
+// shows one.
+func (p *pod) stateRuntime(known *product, at evidence.Evidence) {
+	if known.Type == "" {
 		return
 	}
 	shown := false
 	for _, c := range p.containers {
 		for _, have := range c.products {
 			shown = shown || !c.init
-			if have.Name == product.Name {
+			if have.Name == known.Name {
 				c.support(have.Name, "", []evidence.Evidence{at})
 			}
 		}
@@ -64,10 +102,10 @@ func (p *pod) readRuntimeLabel(value string, at evidence.Evidence) {
 		return
 	}
 	p.runtimes = append(p.runtimes, evidence.Finding{
-		Type: product.Type, Name: product.Name, Category: product.Category,
+		Type: known.Type, Name: known.Name, Category: known.Category,
 		Confidence: evidence.Inferred, Evidence: []evidence.Evidence{at},
 	})
-	p.signals = append(p.signals, signal{product.Category, strengthEnvironment})
+	p.signals = append(p.signals, signal{known.Category, strengthEnvironment})
 }
 
 // labelledFindings are the models that labels name, where no container names one but by a

@@ -24,9 +24,10 @@ type lookup struct {
 	serviceKeys, sharedKeys, serviceURLs, switches               map[string]*service
 	services, providerNames, squashedKeys                        map[string]*service
 	products, packages                                           map[string]*product
-	names, flags, labels                                         map[string]*product
+	names, flags, labels, managers                               map[string]*product
 	conversionNames, ownServers, frontEnds, retrievalNames       map[string]bool
-	benchmarkNames                                               map[string]bool
+	benchmarkNames, servingSubjects, servingWords, otherPurposes map[string]bool
+	noRuntimes                                                   map[string]bool
 	pythonRules                                                  map[string][]pythonRule
 	execs, modules                                               map[string][]start
 	execGlobs                                                    []start
@@ -48,8 +49,9 @@ func newLookup(t *table) *lookup {
 		services: map[string]*service{}, providerNames: map[string]*service{}, squashedKeys: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},
 		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
-		benchmarkNames: set(t.BenchmarkNames),
-		ownServers:     set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
+		managers: map[string]*product{}, noRuntimes: set(t.NoRuntimes),
+		benchmarkNames: set(t.BenchmarkNames), servingSubjects: set(t.ServingSubjects), servingWords: set(t.ServingWords), otherPurposes: set(t.OtherPurposes),
+		ownServers: set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
 		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
 	}
@@ -111,6 +113,9 @@ func (l *lookup) addProduct(p *product) {
 	}
 	for _, label := range append(p.Labels[:len(p.Labels):len(p.Labels)], p.Name) {
 		l.labels[label] = p
+	}
+	for _, name := range p.Managers {
+		l.managers[name] = p
 	}
 	for i := range p.Programs {
 		program := &p.Programs[i]

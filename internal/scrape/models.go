@@ -237,6 +237,10 @@ func (c *container) readPositional(inv invocation, hub evidence.Origin) (downloa
 			if command := len(s.program.Except) > 0 && (slices.Contains(s.program.Except, w.text) || isScript(w.text)); ok && !command {
 				c.addModel(model{value: w, role: evidence.RoleServed, hub: hub})
 			}
+		case "dataset":
+			if w, ok := positional(args); ok {
+				c.addModel(model{value: w, role: evidence.RoleDataset, dataset: true})
+			}
 		case "pairs":
 			for _, w := range args {
 				c.readPairs(w, pairKeys)

@@ -56,6 +56,9 @@ type product struct {
 	Flags []string `json:"flags,omitempty"`
 	// Labels are values of runtime labels that mean the product, besides its name.
 	Labels []string `json:"labels,omitempty"`
+	// Managers are tools that make objects for what runs the product, as app.kubernetes.io/managed-by
+	// names them.
+	Managers []string `json:"managers,omitempty"`
 	// Named says that the product's served name names the model: a local path that ends in it
 	// is only where the model lies.
 	Named bool `json:"named,omitempty"`
@@ -96,7 +99,7 @@ type program struct {
 	Sub  []string `json:"sub,omitempty"`
 	// Module is a Python module run with -m, or a parent of it.
 	Module string `json:"module,omitempty"`
-	// Positional says what is read from the arguments that are no flags: model, the first of
+	// Positional says what is read from the arguments that are no flags: model or dataset, the first of
 	// them; pairs, those of lists such as model_name=x,dtype=y; source, an address that is copied from; address, one that is downloaded; or nothing.
 	Positional string `json:"positional,omitempty"`
 	// Except are words that are no model but a subcommand.
@@ -166,6 +169,8 @@ type table struct {
 	// runtime of a workload where nothing in the workload itself does.
 	ModelLabels   []string `json:"modelLabels"`
 	RuntimeLabels []string `json:"runtimeLabels"`
+	// NoRuntimes are values of RuntimeLabels that are no runtime's name.
+	NoRuntimes []string `json:"noRuntimes"`
 	// ModelEnvEndings end the names of variables that hold a model where their value looks like
 	// one: a repository, or a name that begins as those of ModelFamilies do. With the name of a
 	// HostedFamily a hosted API is asked for it.
@@ -206,8 +211,21 @@ type table struct {
 	// CredentialEndings what such parts end with.
 	CredentialWords   []string `json:"credentialWords"`
 	CredentialEndings []string `json:"credentialEndings"`
+	// FamilyNames are words in names that mean a family of models and nothing else, CommonFamilyNames
+	// ones that mean other things as well: these count only beside one of ServingWords, and so do
+	// ServingSubjects. Architectures are kinds of models that no language speaks.
+	FamilyNames       []string `json:"familyNames"`
+	CommonFamilyNames []string `json:"commonFamilyNames"`
+	Architectures     []string `json:"architectures"`
+	ServingSubjects   []string `json:"servingSubjects"`
+	ServingWords      []string `json:"servingWords"`
+	// OtherPurposes are words in the names of programs that use an accelerator and serve no model.
+	OtherPurposes []string `json:"otherPurposes"`
 	// ServingScripts are beginnings of words in the names of scripts that run a model.
 	ServingScripts []string `json:"servingScripts"`
+	// PredictionScripts are beginnings of words in the names of scripts that run a model over a batch,
+	// which a framework's base image does with that framework.
+	PredictionScripts []string `json:"predictionScripts"`
 	// InferenceCalls are functions that Python code calls to use a model, TrainingCalls those
 	// that it calls to train one, whatever else it calls.
 	InferenceCalls []string `json:"inferenceCalls"`

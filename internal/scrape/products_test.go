@@ -223,7 +223,7 @@ func TestPatternsAreConsistent(t *testing.T) {
 		for _, pr := range p.Programs {
 			g.Expect(pr.Exec == "" || pr.Module == "").To(BeTrue(), "%s: a program has a name or a module", p.Name)
 			g.Expect(pr.Exec+pr.Module).NotTo(BeEmpty(), "%s: a program has a name or a module", p.Name)
-			g.Expect(pr.Positional).To(BeElementOf("", "model", "pairs", "source", "address"), p.Name)
+			g.Expect(pr.Positional).To(BeElementOf("", "model", "dataset", "pairs", "source", "address"), p.Name)
 			g.Expect(p.Category != "" || pr.Download).To(BeTrue(), "%s has no category", p.Name)
 		}
 		for _, i := range append(slices.Clone(p.Images), p.BaseImages...) {

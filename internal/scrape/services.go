@@ -100,10 +100,10 @@ func (c *container) readAddresses(f *serviceFindings) {
 				f.add(s, "", v.evidence[0])
 			}
 			continue
-		case host == "" || !(speaksOfModels || (strings.Contains(v.value, "://") && endsLikeAddress(name))):
+		case host == "" || !(speaksOfModels || asksModel(v.value) || (strings.Contains(v.value, "://") && endsLikeAddress(name))):
 			continue
 		}
-		owner := ownerOf(host, speaksOfModels)
+		owner := ownerOf(host, speaksOfModels || asksModel(v.value))
 		switch {
 		case owner != nil && !f.off[owner]:
 			f.add(owner, v.value, v.evidence[0])

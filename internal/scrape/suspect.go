@@ -19,11 +19,11 @@ func (c *container) suspect(invocations []invocation) {
 		return
 	}
 	capable := c.hasHubToken() || c.accelerated
-	measures := c.benchmarks(invocations) && !trains(invocations)
+	measures := c.benchmarks(invocations) && !c.trains(invocations)
 	if measures && !c.accelerated {
 		return
 	}
-	if capable && (trains(invocations) || c.namesTraining(measures || infersInCode(invocations))) {
+	if capable && (c.trains(invocations) || c.namesTraining(measures || infersInCode(invocations))) {
 		c.evident = c.accelerated
 		c.signals = append(c.signals, signal{evidence.CategoryTraining, strengthEnvironment})
 		return
@@ -38,7 +38,7 @@ func (c *container) suspect(invocations []invocation) {
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 		return
 	}
-	if calls && (c.isFrontEnd(invocations) || c.lacksModel()) {
+	if calls && (c.isFrontEnd(invocations) || c.lacksModel() || slices.ContainsFunc(c.env.order, c.statesModelAddress)) {
 		c.addEndpoint()
 		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
 		return
@@ -54,7 +54,7 @@ func (c *container) suspect(invocations []invocation) {
 		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
 		return
 	}
-	if c.accelerated && runsScript(invocations, patterns.ServingScripts) {
+	if c.accelerated && (runsScript(invocations, patterns.ServingScripts) || c.servesByName(invocations)) {
 		c.evident = true
 		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
 	}
@@ -138,6 +138,12 @@ func (c *container) namesModel(roles ...evidence.Role) bool {
 // trains says whether a program or module is named like one that trains.
 func trains(invocations []invocation) bool {
 	return runsScript(invocations, patterns.TrainingScripts)
+}
+
+// trains says whether a program does what its name says: beside an accelerator that of a program of
+// one's own counts as that of a script does.
+func (c *container) trains(invocations []invocation) bool {
+	return trains(invocations) || (c.accelerated && slices.ContainsFunc(invocations, func(inv invocation) bool { return trainee(inv) != "" }))
 }
 
 // infers says whether a script that the invocation runs is named like one that runs a model,

@@ -16,7 +16,7 @@ import (
 func (c *container) recogniseTraining(invocations []invocation) bool {
 	capable := c.accelerated || c.hasHubToken()
 	switch {
-	case capable && trains(invocations):
+	case capable && c.trains(invocations):
 		return c.trainsByScript(invocations)
 	case c.isJob() && c.accelerated && ownEntrypoint(invocations):
 		return c.trainsByImage(invocations)
@@ -125,4 +125,35 @@ func datasetIn(name string) string {
 		}
 	}
 	return ""
+}
+
+// trainee is what a program trains by its name, as train_esm2 and esm2-train do.
+func trainee(inv invocation) string {
+	name := strings.ToLower(path.Base(clip(inv.words[0].text, maxNameBytes)))
+	if inv.entrypoint || strings.Contains(name, ".") {
+		return ""
+	}
+	for _, ending := range []string{"_train", "-train"} {
+		if rest, ok := strings.CutSuffix(name, ending); ok {
+			return rest
+		}
+	}
+	if rest, ok := strings.CutPrefix(name, "train_"); ok {
+		return rest
+	}
+	return ""
+}
+
+// readTrainee names the model that a program is made to train, where it is one of a known kind and nothing
+// else is named.
+func (c *container) readTrainee(invocations []invocation) {
+	if !c.accelerated || c.namesModel(evidence.RoleServed) {
+		return
+	}
+	for _, inv := range invocations {
+		if name := trainee(inv); isArchitecture(name) {
+			c.addModel(model{value: word{text: name, evidence: inv.words[0].evidence}, role: evidence.RoleServed, inferred: true})
+			return
+		}
+	}
 }

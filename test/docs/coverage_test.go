@@ -91,6 +91,16 @@ type patterns struct {
 	TrainingScripts []string `json:"trainingScripts"`
 	ServingScripts  []string `json:"servingScripts"`
 	RevisionEnv     []string `json:"revisionEnv"`
+	// NoRuntimes are no names of runtimes; PredictionScripts predict over a batch.
+	NoRuntimes        []string `json:"noRuntimes"`
+	PredictionScripts []string `json:"predictionScripts"`
+	// FamilyNames and the like are words in names that people give.
+	FamilyNames       []string `json:"familyNames"`
+	CommonFamilyNames []string `json:"commonFamilyNames"`
+	Architectures     []string `json:"architectures"`
+	ServingSubjects   []string `json:"servingSubjects"`
+	ServingWords      []string `json:"servingWords"`
+	OtherPurposes     []string `json:"otherPurposes"`
 }
 
 type product struct {
@@ -110,9 +120,11 @@ type product struct {
 	// TagModels name it in their tags.
 	TagModels []string `json:"tagModels"`
 	// Names and Flags suggest the product; Labels are values of runtime labels.
-	Names    []string `json:"names"`
-	Flags    []string `json:"flags"`
-	Labels   []string `json:"labels"`
+	Names  []string `json:"names"`
+	Flags  []string `json:"flags"`
+	Labels []string `json:"labels"`
+	// Managers are values of the label of the tool that made the object.
+	Managers []string `json:"managers"`
 	Programs []struct {
 		Exec   string   `json:"exec"`
 		Sub    []string `json:"sub"`
@@ -210,10 +222,14 @@ func coverage(p patterns) string {
 	line("\nA variable whose name ends in a word of %s holds a model as well, where its value is a repository or begins with one of %s; with one of %s a hosted API is asked for it.", spans(p.ModelEnvEndings), spans(p.ModelFamilies), spans(p.HostedFamilies))
 	line("\n## Labels\n\n| What they name | Labels of the pod template |\n|---|---|")
 	line("| the model, where nothing else names one but by a path | %s |", spans(p.ModelLabels))
-	line("| the runtime, where no container shows one | %s |", spans(p.RuntimeLabels))
+	line("| the runtime, where no container shows one; also one that is not in the table, unless the value is one of %s | %s |", spans(p.NoRuntimes), spans(p.RuntimeLabels))
 	line("\n## Names that suggest a workload\n\n| What they suggest | Names | Only beside |\n|---|---|---|")
 	line("| a training | scripts with a word that begins with %s | an accelerator or a hub's token |", spans(p.TrainingScripts))
 	line("| inference | scripts with a word that begins with %s | an accelerator |", spans(p.ServingScripts))
+	line("| inference with the framework of a base image | scripts of a Job with a word that begins with %s | an accelerator |", spans(p.PredictionScripts))
+	line("| inference | a word of %s in the name of a container, image or workload; one of %s beside one of %s | an accelerator, in a Deployment or StatefulSet, and none of %s in a name |",
+		spans(p.FamilyNames), spans(slices.Concat(p.CommonFamilyNames, p.ServingSubjects)), spans(p.ServingWords), spans(p.OtherPurposes))
+	line("| the model of an image in a folder that is called like a server | one of %s, with or without a version | |", spans(slices.Concat(p.Architectures, p.FamilyNames, p.CommonFamilyNames)))
 	line("| retrieval for a language model | programs, images and containers with a word of %s | a variable that begins with one of %s |", spans(p.RetrievalNames), spans(p.VectorStores))
 	line("| a chat's front end | programs, images and containers with a word of %s; variables that begin with one of %s | a model server's address |", spans(p.FrontEnds), spans(p.FrontEndEnv))
 	line("| retrieval, without an accelerator | a variable that names a model and has a word of %s; with such a word and one of %s in a name it is a server of embeddings | |", spans(p.EmbeddingNames), spans(p.ServerNames))
@@ -287,7 +303,7 @@ func (p *product) recognisedBy() string {
 		{"image", p.Images}, {"image of a mirror", p.MirrorImages}, {"the latter beside a variable", p.MirrorEnvPrefixes},
 		{"image beside a sign of training", p.BaseImages}, {"variable", prefixes}, {"a model is fetched by", fetches},
 		{"a model is named by the image", p.ModelImages}, {"a model is named by the tag of", p.TagModels},
-		{"flag", dashed(p.Flags)}, {"word in an image's name beside an accelerator or hub's token", p.Names}, {"runtime label", p.Labels},
+		{"flag", dashed(p.Flags)}, {"word in an image's name beside an accelerator or hub's token", p.Names}, {"runtime label", p.Labels}, {"label `app.kubernetes.io/managed-by`", p.Managers},
 	} {
 		if len(way.items) > 0 {
 			ways = append(ways, way.name+" "+spans(way.items))
