@@ -22,6 +22,14 @@ func (c *container) retrieves(invocations []invocation) (evidence.Evidence, bool
 	return evidence.Evidence{}, false
 }
 
+// embedsDocuments says whether the container or its program is named for making embeddings of
+// documents, as those are that fill a database which anything may be kept in.
+func (c *container) embedsDocuments(invocations []invocation) bool {
+	return slices.ContainsFunc(append(c.programNames(invocations), c.name), func(name string) bool {
+		return speaksOf(index.embeddingNames, name) && speaksOf(index.documentNames, name)
+	})
+}
+
 // addStore reports the vector database whose address the variable holds.
 func (c *container) addStore(at evidence.Evidence) {
 	for _, name := range c.env.order {

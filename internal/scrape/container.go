@@ -33,7 +33,7 @@ type container struct {
 	configs []evidence.Finding
 	// server is the module of python -m that is named like a server.
 	server word
-	// evident is true where an accelerator and a script's name show an AI workload of which
+	// evident is true where an accelerator, or a name alone, shows an AI workload of which
 	// neither runtime nor model is known.
 	evident bool
 	// fetching is true where all that the container does is to fetch models.
@@ -72,7 +72,6 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 		out.readTrainee(started)
 		out.readImageModel()
 		out.readConfigs(c, invocations)
-		out.nameByName()
 		out.suspect(invocations)
 		out.readStores()
 	}

@@ -12,26 +12,26 @@ import (
 var index = newLookup(patterns)
 
 type lookup struct {
-	datasetFlags, servedNameFlags, revisionFlags, manyValueFlags map[string]bool
-	datasetEnv, servedNameEnv, aliasEnv, hubTokens               map[string]bool
-	endpoints, generalEndpoints, protocolEndpoints               map[string]bool
-	addressEndings, providerEnv, credentialWords                 map[string]bool
-	otherAddresses                                               map[string]bool
-	forwarders, embeddingNames, serverNames, assistantNames      map[string]bool
-	adapterListFlags, adapterListEnv, modelFolders               map[string]bool
-	otherHubEnv, hubEndpointEnv                                  map[string]bool
-	modelListEnv, modelObjectsEnv                                map[string]bool
-	serviceKeys, sharedKeys, serviceURLs, switches               map[string]*service
-	services, providerNames, squashedKeys                        map[string]*service
-	products, packages                                           map[string]*product
-	names, flags, labels, managers                               map[string]*product
-	conversionNames, ownServers, frontEnds, retrievalNames       map[string]bool
-	benchmarkNames, servingSubjects, servingWords, otherPurposes map[string]bool
-	noRuntimes                                                   map[string]bool
-	pythonRules                                                  map[string][]pythonRule
-	execs, modules                                               map[string][]start
-	execGlobs                                                    []start
-	wrappers                                                     map[string]*wrapper
+	datasetFlags, servedNameFlags, revisionFlags, manyValueFlags           map[string]bool
+	datasetEnv, servedNameEnv, aliasEnv, hubTokens                         map[string]bool
+	endpoints, generalEndpoints, protocolEndpoints                         map[string]bool
+	addressEndings, providerEnv, credentialWords                           map[string]bool
+	otherAddresses                                                         map[string]bool
+	forwarders, embeddingNames, documentNames, serverNames, assistantNames map[string]bool
+	adapterListFlags, adapterListEnv, modelFolders                         map[string]bool
+	otherHubEnv, hubEndpointEnv                                            map[string]bool
+	modelListEnv, modelObjectsEnv                                          map[string]bool
+	serviceKeys, sharedKeys, serviceURLs, switches                         map[string]*service
+	services, providerNames, squashedKeys                                  map[string]*service
+	products, packages                                                     map[string]*product
+	names, flags, labels, managers                                         map[string]*product
+	conversionNames, ownServers, frontEnds, retrievalNames                 map[string]bool
+	benchmarkNames, servingSubjects, servingWords, otherPurposes           map[string]bool
+	noRuntimes                                                             map[string]bool
+	pythonRules                                                            map[string][]pythonRule
+	execs, modules                                                         map[string][]start
+	execGlobs                                                              []start
+	wrappers                                                               map[string]*wrapper
 }
 
 func newLookup(t *table) *lookup {
@@ -44,7 +44,7 @@ func newLookup(t *table) *lookup {
 		adapterListFlags: set(t.AdapterListFlags), adapterListEnv: set(t.AdapterListEnv), modelFolders: set(t.ModelFolders),
 		endpoints: set(t.Endpoints), generalEndpoints: set(t.GeneralEndpoints), protocolEndpoints: set(t.ProtocolEndpoints),
 		addressEndings: set(t.AddressEndings), otherAddresses: set(t.OtherAddresses), providerEnv: set(t.ProviderEnv), credentialWords: set(t.CredentialWords),
-		forwarders: set(t.Forwarders), embeddingNames: set(t.EmbeddingNames), serverNames: set(t.ServerNames), assistantNames: set(t.AssistantNames),
+		forwarders: set(t.Forwarders), embeddingNames: set(t.EmbeddingNames), documentNames: set(t.DocumentNames), serverNames: set(t.ServerNames), assistantNames: set(t.AssistantNames),
 		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{}, switches: map[string]*service{},
 		services: map[string]*service{}, providerNames: map[string]*service{}, squashedKeys: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},

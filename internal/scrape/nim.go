@@ -100,9 +100,13 @@ func inferNIMModel(g *group, p *part, repository field) {
 }
 
 // isAlias says whether a served name is only another name for the model that the image names: the
-// end of its path, or what a variable holds that names a model only to clients.
+// end of its path or the first words of that, or what a variable holds that names a model only to clients.
 func isAlias(served model, repository string) bool {
-	return served.alias || (len(served.value.missing) == 0 && served.value.text == repository[strings.LastIndexByte(repository, '/')+1:])
+	if served.alias {
+		return true
+	}
+	rest, begins := strings.CutPrefix(repository[strings.LastIndexByte(repository, '/')+1:], served.value.text)
+	return len(served.value.missing) == 0 && begins && (rest == "" || rest[0] == '-')
 }
 
 // isGenericNIM says whether the image serves any model that it is told to, so that its name

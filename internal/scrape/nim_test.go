@@ -141,6 +141,8 @@ func TestNIMAliases(t *testing.T) {
 	}{
 		"the image's own name":  {"[{name: NIM_SERVED_MODEL_NAME, value: llama-3.1-guard}]", []string{"nvidia/llama-3.1-guard served ngc inferred as=llama-3.1-guard"}},
 		"and one of one's own":  {"[{name: NIM_SERVED_MODEL_NAME, value: llama-3.1-guard}, {name: NIM_CUSTOM_MODEL_NAME, value: llama-mine}]", []string{"nvidia/llama-3.1-guard served ngc inferred as=llama-3.1-guard,llama-mine"}},
+		"its beginning":         {"[{name: NIM_SERVED_MODEL_NAME, value: llama-3.1}]", []string{"nvidia/llama-3.1-guard served ngc inferred as=llama-3.1"}},
+		"half a word of it":     {"[{name: NIM_SERVED_MODEL_NAME, value: llama-3.1-gu}]", []string{"llama-3.1-gu served inferred"}},
 		"another served name":   {"[{name: NIM_SERVED_MODEL_NAME, value: llama-3.1-other}]", []string{"llama-3.1-other served inferred"}},
 		"a service of adapters": {"[{name: NIM_PEFT_SOURCE, value: 'http://store.nemo.svc:8000/v1'}]", []string{"nvidia/llama-3.1-guard served ngc inferred"}},
 		"adapters":              {"[{name: NIM_PEFT_SOURCE, value: /loras}]", []string{"/loras adapter file", "nvidia/llama-3.1-guard served ngc inferred"}},

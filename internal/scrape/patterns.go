@@ -281,6 +281,8 @@ type table struct {
 	// ServerNames words in the names of servers.
 	EmbeddingNames []string `json:"embeddingNames"`
 	ServerNames    []string `json:"serverNames"`
+	// DocumentNames are words in the names of programs that read documents.
+	DocumentNames []string `json:"documentNames"`
 	// AssistantNames are words in the names of programs that talk to a language model, and
 	// AssistantParts what such a name may have within a word, unless it is one of OtherAssistants.
 	AssistantNames  []string `json:"assistantNames"`

@@ -88,3 +88,14 @@ func TestModelsThatAreDownloadedBefore(t *testing.T) {
 		NewWithT(t).Expect(models).To(Equal([]string{test.want, strings.Replace(test.want, "served", "tokenizer", 1)}), name)
 	}
 }
+
+func TestAServedNameBesideADownload(t *testing.T) {
+	server := mounted(withArgs("tensorflow/serving:2.19.0", "--model_name=flowers", "--model_base_path=/mnt/models"), "v", "/mnt/models")
+	in := deployment(server)
+	in.Template.Spec.InitContainers = []corev1.Container{
+		mounted(withArgs("kserve/storage-initializer:v0.15.0", "gs://b/flowers", "/mnt/models"), "v", "/mnt/models"),
+	}
+	g := NewWithT(t)
+	g.Expect(lines(PodWorkload(in), evidence.TypeModel)).To(Equal([]string{"gs://b/flowers served object-store inferred as=flowers"}))
+	g.Expect(lines(PodWorkload(deployment(server)), evidence.TypeModel)).To(Equal([]string{"flowers served as=flowers"}), "without one the name is all that is known")
+}

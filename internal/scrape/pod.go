@@ -87,6 +87,11 @@ func (p *pod) readContainersAt(spec string) {
 		p.addContainer(&p.spec.Containers[i], fmt.Sprintf("%s.containers[%d]", spec, i), false)
 	}
 	p.resolvePlaces()
+	for _, c := range p.containers {
+		if !c.init {
+			c.nameByName()
+		}
+	}
 }
 
 func (p *pod) addContainer(c *corev1.Container, at string, init bool) {

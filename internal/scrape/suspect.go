@@ -46,6 +46,11 @@ func (c *container) suspect(invocations []invocation) {
 	if c.converts(invocations) {
 		return
 	}
+	if !c.accelerated && c.embedsDocuments(invocations) {
+		c.evident = true
+		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
+		return
+	}
 	if !c.accelerated && c.embeds() && (c.isJob() || !c.hasHubToken()) {
 		c.signals = append(c.signals, signal{c.embeddingCategory(invocations), strengthEnvironment})
 		return
@@ -163,6 +168,9 @@ func (c *container) benchmarks(invocations []invocation) bool {
 	return speaksOf(index.benchmarkNames, append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)...)
 }
 
+// webServer is the module of Python itself that serves files.
+const webServer = "http.server"
+
 // runsScript says whether a script or module has a name with one of the words.
 func runsScript(invocations []invocation, vocabulary []string) bool {
 	for _, inv := range invocations {
@@ -172,7 +180,7 @@ func runsScript(invocations []invocation, vocabulary []string) bool {
 			if !isScript {
 				name, isScript = strings.CutSuffix(base, ".sh")
 			}
-			if !isScript && i > 0 && inv.words[i-1].text == "-m" && inv.isPython() {
+			if !isScript && i > 0 && inv.words[i-1].text == "-m" && inv.isPython() && base != webServer {
 				name, isScript = base[strings.LastIndexByte(base, '.')+1:], true
 			}
 			if isScript && nameBegins(name, vocabulary) {
