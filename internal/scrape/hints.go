@@ -18,15 +18,7 @@ func (c *container) recogniseHints(invocations []invocation) {
 	if len(c.products) > 0 || isInfrastructure(c.image) {
 		return
 	}
-	for _, inv := range invocations {
-		for _, f := range inv.flags(false, nil) {
-			if p, ok := index.flags[f.name]; ok {
-				c.detect(p, strengthEnvironment, "", f.at...)
-				return
-			}
-		}
-	}
-	if c.recogniseTraining(invocations) || c.borrows(invocations) || (!c.accelerated && c.benchmarks(invocations)) {
+	if c.recogniseFlags(invocations) || c.recogniseTraining(invocations) || c.borrows(invocations) || (!c.accelerated && c.benchmarks(invocations)) {
 		return
 	}
 	p := namedAfter(c.image)
@@ -40,12 +32,25 @@ func (c *container) recogniseHints(invocations []invocation) {
 		return
 	}
 	// A framework of agents needs no accelerator.
-	if p.Category != evidence.CategoryAgent && !c.hasHubToken() && !c.accelerated && !c.isGrouped(p) && modelBehind(p, c.image) == "" {
+	if p.Category != evidence.CategoryAgent && !c.isCapable() && !c.isGrouped(p) && modelBehind(p, c.image) == "" {
 		return
 	}
 	if p.Category != evidence.CategoryTraining || c.trains(invocations) || len(invocations) == 0 {
 		c.detect(p, strengthEnvironment, "", c.imageEvidence())
 	}
+}
+
+// recogniseFlags looks for a flag that only one product has.
+func (c *container) recogniseFlags(invocations []invocation) bool {
+	for _, inv := range invocations {
+		for _, f := range inv.flags(false, nil) {
+			if p, ok := index.flags[f.name]; ok {
+				c.detect(p, strengthEnvironment, "", f.at...)
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isGrouped says whether the container is one of several that serve a model together, by their kind:

@@ -78,11 +78,7 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 	if (!isModel && !dataset && !served) || (v.known() && v.value == "") {
 		return
 	}
-	w := word{text: v.value, evidence: v.evidence, conditional: conditional}
-	if !v.known() {
-		w.text = "$(" + name + ")"
-		w.missing = []string{name + " (" + v.missing + ")"}
-	}
+	w := v.word(name, conditional)
 	switch {
 	case c.fetching && role != evidence.RoleOutput && !served && !dataset:
 		c.addModel(model{value: w, role: evidence.RoleDownload, dataset: true, hub: hubOf(name), inferred: true})
@@ -98,5 +94,16 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 		c.addObjects(w, role)
 	default:
 		c.addModel(model{value: w, role: role, hub: hubOf(name)})
+	}
+}
+
+// word is what the variable of this name holds, or the reference to it.
+func (v variable) word(name string, conditional bool) word {
+	if v.known() {
+		return word{text: v.value, evidence: v.evidence, conditional: conditional}
+	}
+	return word{
+		text: "$(" + name + ")", missing: []string{name + " (" + v.missing + ")"},
+		evidence: v.evidence, conditional: conditional,
 	}
 }

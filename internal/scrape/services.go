@@ -90,34 +90,38 @@ func (c *container) readSwitches(f *serviceFindings) {
 // which speaks the same protocol.
 func (c *container) readAddresses(f *serviceFindings) {
 	for _, name := range c.env.order {
-		s, v := serviceOfAddress(name), c.env.variables[name]
-		speaksOfModels := s != nil || mayNameModelServer(name)
-		host := hostOf(v.value)
-		switch {
-		case !v.known():
+		if v := c.env.variables[name]; v.known() {
+			c.readAddress(f, name, v)
+		} else if s := serviceOfAddress(name); s != nil && slices.Contains(s.OwnURLs, name) && !f.off[s] {
 			// An address that cannot be read leaves the provider a guess, unless only one has such.
-			if s != nil && slices.Contains(s.OwnURLs, name) && !f.off[s] {
-				f.add(s, "", v.evidence[0])
-			}
-			continue
-		case host == "" || !(speaksOfModels || asksModel(v.value) || (strings.Contains(v.value, "://") && endsLikeAddress(name))):
-			continue
-		}
-		owner := ownerOf(host, speaksOfModels || asksModel(v.value))
-		switch {
-		case owner != nil && !f.off[owner]:
-			f.add(owner, v.value, v.evidence[0])
-		case owner == nil && s == nil && speaksOfModels && speaksProtocol(v.value):
-			c.readOwnProtocol(f)
-		}
-		if s != nil && owner != s {
-			f.unused[s] = true
+			f.add(s, "", v.evidence[0])
 		}
 	}
 	for i := range patterns.Services {
 		if s := &patterns.Services[i]; len(s.Servers) > 0 && c.hasOnlyOwn(s) {
 			f.unused[s] = true
 		}
+	}
+}
+
+// readAddress reads one that is known.
+func (c *container) readAddress(f *serviceFindings, name string, v variable) {
+	host, s := hostOf(v.value), serviceOfAddress(name)
+	named := s != nil || mayNameModelServer(name)
+	asks := asksModel(v.value)
+	isAddress := named || asks || (strings.Contains(v.value, "://") && endsLikeAddress(name))
+	if host == "" || !isAddress {
+		return
+	}
+	owner := ownerOf(host, named || asks)
+	if owner != nil && !f.off[owner] {
+		f.add(owner, v.value, v.evidence[0])
+	}
+	if owner == nil && s == nil && named && speaksProtocol(v.value) {
+		c.readOwnProtocol(f)
+	}
+	if s != nil && owner != s {
+		f.unused[s] = true
 	}
 }
 
@@ -196,7 +200,7 @@ func squash(name string) string {
 // serviceOfModel is the service that the name of a model for LiteLLM speaks of.
 func serviceOfModel(name string, v variable) *service {
 	_, known := patterns.ModelEnv[name]
-	if !v.known() || !(known || endsLikeModel(name)) {
+	if !v.known() || (!known && !endsLikeModel(name)) {
 		return nil
 	}
 	if _, p := withoutProvider(v.value); p != nil {

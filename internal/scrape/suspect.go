@@ -15,54 +15,57 @@ import (
 // any other model that is named is served. With the address of a model server the container is
 // that server's client.
 func (c *container) suspect(invocations []invocation) {
-	if len(c.signals) > 0 {
-		return
-	}
-	capable := c.hasHubToken() || c.accelerated
 	measures := c.benchmarks(invocations) && !c.trains(invocations)
-	if measures && !c.accelerated {
+	if len(c.signals) > 0 || (measures && !c.accelerated) {
 		return
 	}
-	if capable && (c.trains(invocations) || c.namesTraining(measures || infersInCode(invocations))) {
-		c.evident = c.accelerated
-		c.signals = append(c.signals, signal{evidence.CategoryTraining, strengthEnvironment})
+	var category evidence.Category
+	switch {
+	case c.looksLikeTraining(invocations, measures):
+		category, c.evident = evidence.CategoryTraining, c.accelerated
+	case c.asksOthers(invocations):
+		category = evidence.CategoryAgent
+	case c.converts(invocations):
+		return
+	case !c.accelerated && c.embedsDocuments(invocations):
+		category, c.evident = evidence.CategoryAgent, true
+	case !c.accelerated && c.embeds() && (c.isJob() || !c.hasHubToken()):
+		category = c.embeddingCategory(invocations)
+	case c.isCapable() && c.namesModel(evidence.RoleServed):
+		category = evidence.CategoryInference
+	case c.accelerated && (runsScript(invocations, patterns.ServingScripts) || c.servesByName(invocations)):
+		category, c.evident = evidence.CategoryInference, true
+	default:
 		return
 	}
+	c.signals = append(c.signals, signal{category, strengthEnvironment})
+}
+
+// isCapable says whether the container could run a model: it has an accelerator, or may fetch one.
+func (c *container) isCapable() bool { return c.accelerated || c.hasHubToken() }
+
+// looksLikeTraining says whether a container that could train does so by a script's name, or names
+// what only a training does. What one measures a model with is read as what it trains with elsewhere.
+func (c *container) looksLikeTraining(invocations []invocation, measures bool) bool {
+	return c.isCapable() && (c.trains(invocations) || c.namesTraining(measures || infersInCode(invocations)))
+}
+
+// asksOthers says whether the container is a client of a hosted API, a model server or a vector
+// database, and keeps where the latter two are.
+func (c *container) asksOthers(invocations []invocation) bool {
 	calls := !c.forwards(invocations) && c.callsModelServer(invocations)
 	if c.namesHosted() || (calls && c.namesCalled()) {
-		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
-		return
+		return true
 	}
 	if at, ok := c.retrieves(invocations); ok {
 		c.addStore(at)
-		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
-		return
+		return true
 	}
 	if calls && (c.isFrontEnd(invocations) || c.lacksModel() || slices.ContainsFunc(c.env.order, c.statesModelAddress)) {
 		c.addEndpoint()
-		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
-		return
+		return true
 	}
-	if c.converts(invocations) {
-		return
-	}
-	if !c.accelerated && c.embedsDocuments(invocations) {
-		c.evident = true
-		c.signals = append(c.signals, signal{evidence.CategoryAgent, strengthEnvironment})
-		return
-	}
-	if !c.accelerated && c.embeds() && (c.isJob() || !c.hasHubToken()) {
-		c.signals = append(c.signals, signal{c.embeddingCategory(invocations), strengthEnvironment})
-		return
-	}
-	if capable && c.namesModel(evidence.RoleServed) {
-		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
-		return
-	}
-	if c.accelerated && (runsScript(invocations, patterns.ServingScripts) || c.servesByName(invocations)) {
-		c.evident = true
-		c.signals = append(c.signals, signal{evidence.CategoryInference, strengthEnvironment})
-	}
+	return false
 }
 
 // embeddingCategory is what a program without an accelerator is for that makes embeddings itself:
