@@ -38,7 +38,7 @@ func (c *container) addStore(at evidence.Evidence) {
 			continue
 		}
 		f := evidence.Finding{
-			Type: evidence.TypeData, Name: v.value, Role: evidence.RoleVectorStore, Container: c.name,
+			Type: evidence.TypeData, Name: target(v.value), Role: evidence.RoleVectorStore, Container: c.name,
 			Confidence: evidence.Declared, Evidence: v.evidence,
 		}
 		if !v.known() || v.value == "" || isPlaceholder(v.value) {

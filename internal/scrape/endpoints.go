@@ -203,11 +203,37 @@ func (c *container) addEndpoint() {
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
 		if c.statesModelAddress(name) || (mayNameModelServer(name) && isServerAddress(name, v) && hostOf(v.value) != "") {
-			c.stores = append(c.stores, evidence.Finding{
-				Type: evidence.TypeData, Name: v.value, Role: evidence.RoleEndpoint, Container: c.name,
+			f := evidence.Finding{
+				Type: evidence.TypeData, Name: target(v.value), Role: evidence.RoleEndpoint, Container: c.name,
 				Confidence: evidence.Declared, Evidence: v.evidence,
-			})
+			}
+			if !v.known() {
+				f.Confidence = evidence.Unresolved
+				f.Properties = []evidence.Property{{Name: evidence.PropIdentityUnresolved, Value: v.missing}}
+			}
+			c.stores = append(c.stores, f)
 			return
 		}
 	}
+}
+
+// target is the part of an address that says where requests go. What else stands there, as a user, a
+// query and words behind it do, says nothing of that and may be a credential.
+func target(address string) string {
+	if hostOf(address) == "" {
+		return address
+	}
+	begin := 0
+	if i := strings.Index(address, "://"); i >= 0 {
+		begin = i + len("://")
+	}
+	rest := address[begin:]
+	if end := strings.IndexAny(rest, "?#; "); end >= 0 {
+		if strings.Contains(rest[end:], "@") {
+			return address // perhaps the end of a password, which is for the redaction to find
+		}
+		rest = rest[:end]
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	return address[:begin] + rest[strings.LastIndexByte(host, '@')+1:]
 }

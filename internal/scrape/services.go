@@ -106,7 +106,7 @@ func (c *container) readAddresses(f *serviceFindings) {
 		owner := ownerOf(host, speaksOfModels || asksModel(v.value))
 		switch {
 		case owner != nil && !f.off[owner]:
-			f.add(owner, v.value, v.evidence[0])
+			f.add(owner, target(v.value), v.evidence[0])
 		case owner == nil && s == nil && speaksOfModels && speaksProtocol(v.value):
 			c.readOwnProtocol(f)
 		}
