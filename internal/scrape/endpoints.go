@@ -83,7 +83,10 @@ var (
 // asksModel says whether the address has the path of a model server's API, of Ollama's only at its
 // port or at a host that is named after it.
 func asksModel(address string) bool {
-	u, err := url.Parse(address)
+	if len(address) > maxNameBytes {
+		address, _, _ = strings.Cut(address, "?") // a query may be long
+	}
+	u, err := url.Parse(clip(address, maxNameBytes))
 	if err != nil || u.Host == "" {
 		return false
 	}
@@ -98,14 +101,12 @@ func asksModel(address string) bool {
 // a model server's: it has the path of such a server's API, or the variable is named after a family of
 // models, or after an endpoint for embeddings.
 func isModelAddress(name string, v variable) bool {
-	if !strings.HasPrefix(v.value, "http") || speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
+	if !strings.HasPrefix(v.value, "http") || !(asksModel(v.value) || isFamilyAddress(name)) ||
+		speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
 		return false
 	}
 	host := hostOf(v.value)
-	if host == "" || host == "localhost" || net.ParseIP(host).IsLoopback() { // perhaps the program itself
-		return false
-	}
-	return asksModel(v.value) || isFamilyAddress(name)
+	return host != "" && host != "localhost" && !net.ParseIP(host).IsLoopback() // those may be the program itself
 }
 
 // isFamilyAddress says whether the variable is named after the endpoint of a family of models, or after one

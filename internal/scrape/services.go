@@ -89,6 +89,7 @@ func (c *container) readSwitches(f *serviceFindings) {
 // readAddresses reads the variables that hold an API's address, or that of a server of one's own
 // which speaks the same protocol.
 func (c *container) readAddresses(f *serviceFindings) {
+	ownProtocol := false
 	for _, name := range c.env.order {
 		s, v := serviceOfAddress(name), c.env.variables[name]
 		speaksOfModels := s != nil || mayNameModelServer(name)
@@ -108,11 +109,14 @@ func (c *container) readAddresses(f *serviceFindings) {
 		case owner != nil && !f.off[owner]:
 			f.add(owner, target(v.value), v.evidence[0])
 		case owner == nil && s == nil && speaksOfModels && speaksProtocol(v.value):
-			c.readOwnProtocol(f)
+			ownProtocol = true
 		}
 		if s != nil && owner != s {
 			f.unused[s] = true
 		}
+	}
+	if ownProtocol {
+		c.readOwnProtocol(f)
 	}
 	for i := range patterns.Services {
 		if s := &patterns.Services[i]; len(s.Servers) > 0 && c.hasOnlyOwn(s) {
@@ -241,6 +245,7 @@ func isOff(v variable) bool {
 
 // hostOf is the host in an address, with or without a scheme.
 func hostOf(address string) string {
+	address = clip(address, maxNameBytes)
 	if !strings.Contains(address, "://") {
 		address = "//" + address
 	}
