@@ -70,7 +70,12 @@ func isServerAddress(name string, v variable) bool {
 		return strings.HasPrefix(v.value, "grpc")
 	}
 	u, err := url.Parse("//" + v.value)
-	return err == nil && (u.Port() != "" || strings.HasSuffix(name, "HOST"))
+	return err == nil && (u.Port() != "" || (strings.HasSuffix(name, "_HOST") && !listens(host)))
+}
+
+// listens says whether a host without a port is rather where a server listens than one to call.
+func listens(host string) bool {
+	return host == "localhost" || host == "*" || strings.HasPrefix(host, ":") || net.ParseIP(host).IsLoopback()
 }
 
 // modelPaths are the paths of OpenAI's protocol that ask a model, ollamaPaths those of Ollama, which
