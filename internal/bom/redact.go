@@ -44,7 +44,7 @@ const secretVariable = `(?:[A-Z0-9_]*(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|
 
 // queryName matches names of query parameters whose value is a secret.
 const queryName = `(?:[A-Za-z0-9]+[_-])*(?:token|key|apikey|sig|sv|signature|secret|password|passwd|pwd|pass|auth|credentials?|` +
-	`awsaccesskeyid|googleaccessid)|x-(?:amz|goog)-[A-Za-z0-9-]+`
+	`awsaccesskeyid|googleaccessid)|code|x-(?:amz|goog)-[A-Za-z0-9-]+`
 
 var rules = []rule{
 	{"pem", []string{"-----begin"}, regexp.MustCompile(`()-----BEGIN [A-Z0-9 ]*-----(?s:.*?)(?:-----END [A-Z0-9 ]*-----|\z)`), nil},

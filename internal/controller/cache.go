@@ -208,6 +208,7 @@ func keptContainers(containers []corev1.Container) []corev1.Container {
 			Env: c.Env, EnvFrom: c.EnvFrom, Resources: c.Resources,
 			VolumeMounts: c.VolumeMounts, RestartPolicy: c.RestartPolicy,
 			WorkingDir: c.WorkingDir, Lifecycle: keptLifecycle(c.Lifecycle),
+			StartupProbe: keptProbe(c.StartupProbe), ReadinessProbe: keptProbe(c.ReadinessProbe), LivenessProbe: keptProbe(c.LivenessProbe),
 		}
 	}
 	return kept
@@ -219,6 +220,14 @@ func keptLifecycle(l *corev1.Lifecycle) *corev1.Lifecycle {
 		return nil
 	}
 	return &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: l.PostStart.Exec}}
+}
+
+// keptProbe is the path that a probe asks for, which may name a model. Its headers may hold a credential.
+func keptProbe(p *corev1.Probe) *corev1.Probe {
+	if p == nil || p.HTTPGet == nil || p.HTTPGet.Path == "" {
+		return nil
+	}
+	return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: p.HTTPGet.Path}}}
 }
 
 // strippedData stands in the cache where a document was. It is no valid UTF-8, so that no

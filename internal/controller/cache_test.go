@@ -20,8 +20,18 @@ func TestTheCacheKeepsWhatAContainerRuns(t *testing.T) {
 	whole := *container.DeepCopy()
 	whole.Lifecycle.PreStop = &corev1.LifecycleHandler{Exec: exec}
 	whole.Lifecycle.PostStart.HTTPGet = &corev1.HTTPGetAction{Path: "/"}
-	whole.LivenessProbe = &corev1.Probe{}
-	probed := corev1.Container{Name: "hook", Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: exec}}}
+	get := func(a corev1.HTTPGetAction) *corev1.Probe {
+		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &a}}
+	}
+	path := corev1.HTTPGetAction{Path: "/v1/models/m"}
+	container.StartupProbe, container.ReadinessProbe, container.LivenessProbe = get(path), get(path), get(path)
+	header := corev1.HTTPGetAction{Path: path.Path, Host: "h", HTTPHeaders: []corev1.HTTPHeader{{Name: "Authorization", Value: "x"}}}
+	whole.StartupProbe, whole.ReadinessProbe, whole.LivenessProbe = get(header), get(header), get(header)
+	whole.LivenessProbe.PeriodSeconds = 5
+	probed := corev1.Container{
+		Name: "hook", Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: exec}},
+		LivenessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: exec}},
+	}
 
 	deployment := &appsv1.Deployment{}
 	deployment.Spec.Template.Spec.Containers = []corev1.Container{whole, probed}

@@ -38,7 +38,7 @@ func (c *container) addStore(at evidence.Evidence) {
 			continue
 		}
 		f := evidence.Finding{
-			Type: evidence.TypeData, Name: v.value, Role: evidence.RoleVectorStore, Container: c.name,
+			Type: evidence.TypeData, Name: target(v.value), Role: evidence.RoleVectorStore, Container: c.name,
 			Confidence: evidence.Declared, Evidence: v.evidence,
 		}
 		if !v.known() || v.value == "" || isPlaceholder(v.value) {
@@ -99,7 +99,7 @@ func (c *container) servesEmbeddings(invocations []invocation) bool {
 func (c *container) isNamedLikeAssistant(invocations []invocation) bool {
 	names := append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)
 	return slices.ContainsFunc(names, func(name string) bool {
-		name = strings.ToLower(name)
+		name = strings.ToLower(clip(name, maxNameBytes))
 		contains := func(part string) bool { return strings.Contains(name, part) }
 		return !slices.ContainsFunc(patterns.OtherAssistants, contains) &&
 			(speaksOf(index.assistantNames, name) || slices.ContainsFunc(patterns.AssistantParts, contains))

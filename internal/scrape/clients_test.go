@@ -41,6 +41,12 @@ var clients = []family{
 	{"an address to listen at", app("OLLAMA_HOST=http://0.0.0.0:11434", "MODEL_NAME=acme-x"), ""},
 	{"an address without a scheme", app("OLLAMA_HOST=ollama", "OLLAMA_MODEL=llama3.2"), "agent | llama3.2 called"},
 	{"with a port", app("TRITON_URL=triton:8001", "MODEL_NAME=resnet50"), "agent | resnet50 called inferred"},
+	{"where one's own server listens", gpuApp("HOST=localhost", "VLLM_LOGGING_LEVEL=DEBUG", "MODEL_ID=org/m"), "inference | org/m served"},
+	{"where a named one listens", gpuApp("LLM_HOST=127.0.0.1", "MODEL_ID=org/m"), "inference | org/m served"},
+	{"where one listens with IPv6", gpuApp("LLM_HOST=::", "MODEL_ID=org/m"), "inference | org/m served"},
+	{"where one listens everywhere", gpuApp("LLM_HOST=*", "MODEL_ID=org/m"), "inference | org/m served"},
+	{"any host by its name", app("HOST=shop", "LLM_MODEL=org/m"), ""},
+	{"a sidecar's port", app("LLM_HOST=localhost:8000", "MODEL_ID=org/m"), "agent | org/m called"},
 	{"an engine's name", app("LLM_SERVER=vllm", "MODEL_ID=org/m"), ""},
 	{"an address with a prefix", app("SUPPORT_LLM_API_URL=http://vllm:8000", "MODEL_ID=org/m"), "agent | org/m called"},
 	{"a word within a word", app("SMALLM_API_URL=http://shop:8000", "MODEL_NAME=T1000"), ""},
@@ -52,6 +58,8 @@ var clients = []family{
 	{"another address in a flag", deployment(withArgs(custom, "--base-url=http://shop:8000/v1", "--model=org/m")), ""},
 	{"a front end by its variables", app("STREAMLIT_SERVER_PORT=8501", "LLM_URL=http://vllm:8000"), "agent | http://vllm:8000 endpoint"},
 	{"a front end by its name", deployment(withEnv(corev1.Container{Name: "rag-ui", Image: custom}, "LLM_URL=http://vllm:8000")), "agent | http://vllm:8000 endpoint"},
+	{"a front end whose server is not known", app("STREAMLIT_SERVER_PORT=8501", "LLM_URL=http://$(LLM):8000/v1"), "agent | http://$(LLM):8000/v1 endpoint unresolved=LLM"},
+	{"a front end with a key in its server's address", app("STREAMLIT_SERVER_PORT=8501", "LLM_URL=http://u:pw@vllm:8000/v1?code=x"), "agent | http://vllm:8000/v1 endpoint"},
 	{"a dashboard", app("STREAMLIT_SERVER_PORT=8501", "API_URL=http://sales:8000"), ""},
 	{"Spring AI with a server of its own", app("SPRING_AI_OPENAI_BASE_URL=http://vllm:8000", "SPRING_AI_OPENAI_API_KEY=x", "SPRING_AI_OPENAI_CHAT_OPTIONS_MODEL=org/m"), "agent | spring-ai | org/m called"},
 	{"Spring AI with Ollama", app("SPRING_AI_OLLAMA_BASE_URL=http://ollama:11434", "SPRING_AI_OLLAMA_CHAT_OPTIONS_MODEL=llama3.2"), "agent | spring-ai | llama3.2 called"},
@@ -137,5 +145,23 @@ func TestClients(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			NewWithT(t).Expect(describeReport(PodWorkload(f.in))).To(Equal(f.want))
 		})
+	}
+}
+
+func TestTargets(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://vllm:8000/v1":             "http://vllm:8000/v1",
+		"https://user:pw@llm/v1?code=x#y": "https://llm/v1",
+		"token@ollama:11434":              "ollama:11434",
+		"grpc://token@triton:8001":        "grpc://triton:8001",
+		"http://llm/v1 further words":     "http://llm/v1",
+		"http://llm/a@b/v1":               "http://llm/a@b/v1",
+		"http://$(HOST)/v1":               "http://$(HOST)/v1",
+		"https://u:1#2@llm/v1":            "https://u:1#2@llm/v1", // the redaction knows what this is
+		"https://u:p/w@llm/v1":            "https://u:p/w@llm/v1",
+		"not an address":                  "not an address",
+		"":                                "",
+	} {
+		NewWithT(t).Expect(target(address)).To(Equal(want), address)
 	}
 }

@@ -49,6 +49,9 @@ func walk(all []invocation, folder string) {
 			case folder != "":
 				folder = path.Join(folder, to.text)
 			}
+			if len(folder) > maxNameBytes {
+				folder = "" // every cd in a script could make it longer
+			}
 		}
 	}
 }

@@ -3,7 +3,7 @@
 package scrape
 
 import (
-	"net"
+	"net/netip"
 	"net/url"
 	"path"
 	"slices"
@@ -60,7 +60,7 @@ func endsLikeAddress(name string) bool {
 func isServerAddress(name string, v variable) bool {
 	host := hostOf(v.value)
 	switch {
-	case net.ParseIP(host).IsUnspecified() || isArtefact(v.value):
+	case ipOf(host).IsUnspecified() || isArtefact(v.value):
 		return false
 	case strings.HasPrefix(v.value, "http"):
 		return true
@@ -70,7 +70,12 @@ func isServerAddress(name string, v variable) bool {
 		return strings.HasPrefix(v.value, "grpc")
 	}
 	u, err := url.Parse("//" + v.value)
-	return err == nil && (u.Port() != "" || strings.HasSuffix(name, "HOST"))
+	return err == nil && (u.Port() != "" || (strings.HasSuffix(name, "_HOST") && !listens(host)))
+}
+
+// listens says whether a host without a port is rather where a server listens than one to call.
+func listens(host string) bool {
+	return host == "localhost" || host == "*" || strings.HasPrefix(host, ":") || ipOf(host).IsLoopback()
 }
 
 // modelPaths are the paths of OpenAI's protocol that ask a model, ollamaPaths those of Ollama, which
@@ -83,7 +88,10 @@ var (
 // asksModel says whether the address has the path of a model server's API, of Ollama's only at its
 // port or at a host that is named after it.
 func asksModel(address string) bool {
-	u, err := url.Parse(address)
+	if len(address) > maxNameBytes {
+		address, _, _ = strings.Cut(address, "?") // a query may be long
+	}
+	u, err := url.Parse(clip(address, maxNameBytes))
 	if err != nil || u.Host == "" {
 		return false
 	}
@@ -98,14 +106,12 @@ func asksModel(address string) bool {
 // a model server's: it has the path of such a server's API, or the variable is named after a family of
 // models, or after an endpoint for embeddings.
 func isModelAddress(name string, v variable) bool {
-	if !strings.HasPrefix(v.value, "http") || speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
+	if !strings.HasPrefix(v.value, "http") || (!asksModel(v.value) && !isFamilyAddress(name)) ||
+		speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
 		return false
 	}
 	host := hostOf(v.value)
-	if host == "" || host == "localhost" || net.ParseIP(host).IsLoopback() { // perhaps the program itself
-		return false
-	}
-	return asksModel(v.value) || isFamilyAddress(name)
+	return host != "" && host != "localhost" && !ipOf(host).IsLoopback() // those may be the program itself
 }
 
 // isFamilyAddress says whether the variable is named after the endpoint of a family of models, or after one
@@ -124,7 +130,7 @@ func isFamilyAddress(name string) bool {
 
 // isOwn says whether the host is one that only the cluster or the company knows.
 func isOwn(host string) bool {
-	return host != "" && (!strings.Contains(host, ".") || net.ParseIP(host) != nil || strings.HasSuffix(host, ".svc") ||
+	return host != "" && (!strings.Contains(host, ".") || ipOf(host).IsValid() || strings.HasSuffix(host, ".svc") ||
 		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal"))
 }
 
@@ -203,11 +209,43 @@ func (c *container) addEndpoint() {
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
 		if c.statesModelAddress(name) || (mayNameModelServer(name) && isServerAddress(name, v) && hostOf(v.value) != "") {
-			c.stores = append(c.stores, evidence.Finding{
-				Type: evidence.TypeData, Name: v.value, Role: evidence.RoleEndpoint, Container: c.name,
+			f := evidence.Finding{
+				Type: evidence.TypeData, Name: target(v.value), Role: evidence.RoleEndpoint, Container: c.name,
 				Confidence: evidence.Declared, Evidence: v.evidence,
-			})
+			}
+			if !v.known() {
+				f.Confidence = evidence.Unresolved
+				f.Properties = []evidence.Property{{Name: evidence.PropIdentityUnresolved, Value: v.missing}}
+			}
+			c.stores = append(c.stores, f)
 			return
 		}
 	}
+}
+
+// target is the part of an address that says where requests go. What else stands there, as a user, a
+// query and words behind it do, says nothing of that and may be a credential.
+func target(address string) string {
+	if hostOf(address) == "" {
+		return address
+	}
+	begin := 0
+	if i := strings.Index(address, "://"); i >= 0 {
+		begin = i + len("://")
+	}
+	rest := address[begin:]
+	if end := strings.IndexAny(rest, "?#; "); end >= 0 {
+		if strings.Contains(rest[end:], "@") {
+			return address // perhaps the end of a password, which is for the redaction to find
+		}
+		rest = rest[:end]
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	return address[:begin] + rest[strings.LastIndexByte(host, '@')+1:]
+}
+
+// ipOf is the IP address that the host is, if it is one.
+func ipOf(host string) netip.Addr {
+	ip, _ := netip.ParseAddr(host)
+	return ip
 }

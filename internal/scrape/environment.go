@@ -108,7 +108,7 @@ func (p *pod) isCredential(name string) bool {
 	if _, isModel := patterns.ModelEnv[name]; isModel || p.modelEnv[name] {
 		return false
 	}
-	if index.hubTokens[name] {
+	if index.hubTokens[name] || len(name) > maxNameBytes { // nobody reads so long a name
 		return true
 	}
 	parts := strings.FieldsFunc(strings.ToUpper(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' })

@@ -29,13 +29,8 @@ func modelByName(name, value string) (evidence.Role, bool) {
 }
 
 func endsLikeModel(name string) bool {
-	name = strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
-	for _, ending := range patterns.ModelEnvEndings {
-		if name == ending || strings.HasSuffix(name, "_"+ending) {
-			return true
-		}
-	}
-	return false
+	_, ok := tail(name, func(rest string) bool { return index.modelEnvEndings[rest] })
+	return ok
 }
 
 func beginsWith(prefixes []string, text string) bool {

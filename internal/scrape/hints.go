@@ -100,7 +100,7 @@ func productIn(name string) *product {
 
 // words are the words of a name such as docs_embedder-v2.
 func words(name string) []string {
-	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
+	return strings.FieldsFunc(strings.ToLower(clip(name, maxNameBytes)), func(r rune) bool {
 		return r == '-' || r == '_' || r == '.' || r == '/' || r == ' '
 	})
 }

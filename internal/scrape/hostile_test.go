@@ -83,8 +83,46 @@ func TestHostileWorkloads(t *testing.T) {
 		"absurd volumes": {deployment(corev1.Container{Image: vllmImage, VolumeMounts: repeat(20_000, func(i int) corev1.VolumeMount {
 			return corev1.VolumeMount{Name: "v", MountPath: "/models/" + fmt.Sprint(i)}
 		})}), "more volumes than are read"},
-		"negative devices":  {deployment(corev1.Container{Image: vllmImage, Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("-5"), "amd.com/gpu": resource.MustParse("9E")}}}), ""},
-		"unparsable images": {deployment(repeat(100, func(i int) corev1.Container { return withArgs(strings.Repeat(":@/", i) + "\xff") })...), ""},
+		"negative devices": {deployment(corev1.Container{Image: vllmImage, Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("-5"), "amd.com/gpu": resource.MustParse("9E")}}}), ""},
+		"downloads, models, mounts and volumes": {func() Input {
+			list := strings.Join(repeat(250, text("a=/models/%d")), ",")
+			c := withCommand(plain, append([]string{"hf", "download", "org/m", "--lora-modules", list}, repeat(60, text("/models/to/%d"))...)...)
+			c.VolumeMounts = repeat(200, func(i int) corev1.VolumeMount {
+				return corev1.VolumeMount{Name: "v", MountPath: "/models/" + fmt.Sprint(i)}
+			})
+			in := everyContainer(c)
+			in.Template.Spec.Volumes = repeat(10_000, func(i int) corev1.Volume { return pvc(fmt.Sprint(i), "claim") })
+			return in
+		}(), ""},
+		"downloads to long paths": {deployment(withCommand(plain, append([]string{"hf", "download", "org/m", "--lora-modules", strings.Join(repeat(250, text("a=/m/%d")), ",")},
+			repeat(60, func(i int) string { return "/" + fmt.Sprint(i) + strings.Repeat("/a", 15_000) })...)...)), ""},
+		"downloads of a folder of long names": {deployment(shell(plain, "cd /"+strings.Repeat("a/", 1000)+"; "+strings.Repeat("hf download org/m "+strings.Repeat("b ", 60)+"; ", 200))), ""},
+		"folders in folders":                  {everyContainer(shell(plain, strings.Repeat("cd a;", 6000))), ""},
+		"folders of variables":                {deployment(shell(plain, strings.Repeat("cd $A;", 100)+"hf download org/m", env("A=/a"+strings.Repeat("/b", 8000))...)), ""},
+		"a long name of a container":          {deployment(gpu(corev1.Container{Name: strings.Repeat("a-", 5<<20), Image: custom})), ""},
+		"long names of containers": {deployment(repeat(100, func(int) corev1.Container {
+			return gpu(corev1.Container{Name: strings.Repeat("a-", 50_000), Image: custom})
+		})...), ""},
+		"a long name of a workload": {called(deployment(gpu(withArgs(custom))), strings.Repeat("embed-", 1<<20), "c"), ""},
+		"a long name of an image":   {everyContainer(gpu(withArgs("team/" + strings.Repeat("llama-", 2000)))), ""},
+		"long names of variables": {deployment(repeat(20, func(int) corev1.Container {
+			return withEnv(withArgs(custom), repeat(2000, func(i int) string { return strings.Repeat("LLM_", 32) + fmt.Sprint(i) + "_URL=http://x/v1" })...)
+		})...), ""},
+		"a very long name of a variable": {deployment(withEnv(withArgs(custom), strings.Repeat("A_", 5<<20)+"URL=http://x/v1")), ""},
+		"long addresses": {deployment(repeat(8, func(int) corev1.Container {
+			return withEnv(withArgs(custom), append([]string{"V=" + long}, repeat(2000, text("V%d_URL=http://$(V)/v1"))...)...)
+		})...), ""},
+		"many addresses":           {everyContainer(withEnv(withArgs(custom), repeat(2048, text("X%d_LLM_URL=http://x/v1/chat/completions"))...)), ""},
+		"flags that are addresses": {deployment(withArgs(custom, repeat(16_000, text("--a%d-llm-url=http://0.0.0.0"))...)), ""},
+		"programs and scripts":     {deployment(gpu(withCommand(custom, repeat(16_000, text("train_%d.py"))...))), ""},
+		"long labels":              {labelledPod(deployment(gpu(withArgs(custom))), "ai.gke.io/inference-server="+big, "hf.co/model="+big, "app.kubernetes.io/managed-by="+big), ""},
+		"long paths of probes":     {everyContainer(probed(withCommand(plain, "vllm", "serve"), "/v1/models/"+long)), ""},
+		"a long path of a probe":   {deployment(probed(withCommand(plain, "vllm", "serve"), "/v1/models/"+big)), ""},
+		"paths like a cache":       {deployment(withArgs(vllmImage, "--model", fill("/models--"))), ""},
+		"names for LiteLLM":        {deployment(withEnv(withArgs(custom), repeat(2000, text("M%d_MODEL=openai/openai/hosted_vllm/azure/gpt-4"))...)), ""},
+		"a long module":            {everyContainer(withCommand(plain, "python", "-m", fill("src."))), ""},
+		"a script in deep folders": {everyContainer(withCommand(plain, "python", fill("a/")+"b.py")), ""},
+		"unparsable images":        {deployment(repeat(100, func(i int) corev1.Container { return withArgs(strings.Repeat(":@/", i) + "\xff") })...), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.in.Template.Spec.Volumes = append(test.in.Template.Spec.Volumes, pvc("v", "claim"))

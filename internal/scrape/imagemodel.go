@@ -79,7 +79,10 @@ func modelBehind(p *product, img image) string {
 	if folder, name := path.Split(strings.ToLower(img.path)); slices.Contains(p.Names, path.Base(folder)) && isArchitecture(name) {
 		return name
 	}
-	base := strings.ToLower(path.Base(img.path))
+	base := path.Base(img.path)
+	if base != strings.ToLower(base) {
+		return "" // still to be filled in, or no image's name at all
+	}
 	for _, name := range p.Names {
 		rest, ok := strings.CutPrefix(buildSuffixes.ReplaceAllString(base, ""), name+"-")
 		if ok && beginsWith(patterns.ModelFamilies, rest) && sizedName.MatchString(rest) &&

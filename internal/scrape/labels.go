@@ -60,20 +60,20 @@ func labelEvidence(at, name string) evidence.Evidence {
 }
 
 // runtimeName is what the name of a runtime looks like in a label.
-var runtimeName = regexp.MustCompile(`^[a-z][a-z0-9]*([._-][a-z0-9]+)*$`)
+var runtimeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*([._-][A-Za-z0-9]+)*$`)
 
 // readRuntimeLabel reads the name of a runtime: of one that is known, or of any other where no container
-// shows what serves.
+// shows what serves. That one stays as it is written, for a credential is known by its capitals.
 func (p *pod) readRuntimeLabel(value string, at evidence.Evidence) {
-	value = strings.ToLower(value)
-	known, ok := index.labels[value]
+	lower := strings.ToLower(value)
+	known, ok := index.labels[lower]
 	if !ok {
-		known, ok = index.names[value]
+		known, ok = index.names[lower]
 	}
 	switch {
 	case ok:
 		p.stateRuntime(known, at)
-	case runtimeName.MatchString(value) && !index.noRuntimes[value] && !p.showsRuntime():
+	case runtimeName.MatchString(value) && !index.noRuntimes[lower] && !p.showsRuntime():
 		p.stateRuntime(&product{Name: value, Type: evidence.TypeRuntime, Category: evidence.CategoryInference}, at)
 	}
 }

@@ -3,6 +3,7 @@
 package scrape
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ import (
 
 // maxDownloadWords is how many words of a download are read for where it goes.
 const maxDownloadWords = 64
+
+// maxDownloads is how many models one program downloads whose places are of interest.
+const maxDownloads = 16
 
 // destinations are the local paths among the words of a download, be they a flag's value or
 // relative to the folder where it runs, and below those the ones that bear the name of what is
@@ -34,7 +38,7 @@ func destinations(inv invocation, identity string) (into, below []string) {
 			_, text, _ = strings.Cut(text, "=")
 		}
 		switch {
-		case text == "" || text == identity || len(w.missing) > 0 || scheme.MatchString(text):
+		case text == "" || text == identity || len(text) > maxNameBytes || len(w.missing) > 0 || scheme.MatchString(text):
 		case isLocalPath(text):
 			into = add(into, text)
 		default:
@@ -52,7 +56,10 @@ func destinations(inv invocation, identity string) (into, below []string) {
 	}
 	for _, f := range folders {
 		for _, name := range names {
-			below = add(below, path.Join(f, name))
+			if len(below) == maxEvidence {
+				return into, below
+			}
+			below = append(below, path.Join(f, name))
 		}
 	}
 	return into, below
@@ -160,16 +167,13 @@ func (p *pod) volumeAt(c *container, from string) (volume, rest string) {
 
 // sourceOf is what tells the pod's volumes apart: two of them may be of one claim.
 func (p *pod) sourceOf(name string) string {
-	for i := range p.spec.Volumes {
-		v := &p.spec.Volumes[i]
-		if v.Name != name {
-			continue
+	if p.sources == nil {
+		p.sources = make(map[string]string, len(p.spec.Volumes))
+		for i := range p.spec.Volumes {
+			if v := &p.spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.HostPath != nil || v.NFS != nil {
+				p.sources[v.Name], _ = volumeSource(v)
+			}
 		}
-		if v.PersistentVolumeClaim != nil || v.HostPath != nil || v.NFS != nil {
-			source, _ := volumeSource(v)
-			return source
-		}
-		break
 	}
-	return "volume/" + name
+	return cmp.Or(p.sources[name], "volume/"+name)
 }

@@ -42,7 +42,7 @@ func (c *container) addList(list word, role evidence.Role, separator string) {
 			m.value.missing = nil // it is another item that lacks something
 		}
 		// TGI takes the revision of a hub's repository behind an @, which no name there has.
-		if repository, revision, ok := strings.Cut(path, "@"); ok && hubName.MatchString(repository) {
+		if repository, revision, ok := strings.Cut(path, "@"); ok && hubName.MatchString(repository) && !strings.Contains(repository, ":") {
 			m.value.text, m.revision = repository, revision
 		}
 		// What lies in an archive of a store is the model of that name.

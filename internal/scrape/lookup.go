@@ -27,7 +27,7 @@ type lookup struct {
 	names, flags, labels, managers                                         map[string]*product
 	conversionNames, ownServers, frontEnds, retrievalNames                 map[string]bool
 	benchmarkNames, servingSubjects, servingWords, otherPurposes           map[string]bool
-	noRuntimes                                                             map[string]bool
+	noRuntimes, modelEnvEndings                                            map[string]bool
 	pythonRules                                                            map[string][]pythonRule
 	execs, modules                                                         map[string][]start
 	execGlobs                                                              []start
@@ -49,7 +49,7 @@ func newLookup(t *table) *lookup {
 		services: map[string]*service{}, providerNames: map[string]*service{}, squashedKeys: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},
 		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
-		managers: map[string]*product{}, noRuntimes: set(t.NoRuntimes),
+		managers: map[string]*product{}, noRuntimes: set(t.NoRuntimes), modelEnvEndings: set(t.ModelEnvEndings),
 		benchmarkNames: set(t.BenchmarkNames), servingSubjects: set(t.ServingSubjects), servingWords: set(t.ServingWords), otherPurposes: set(t.OtherPurposes),
 		ownServers: set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
@@ -134,6 +134,10 @@ func (l *lookup) addProduct(p *product) {
 // matchesGlob says whether one of the patterns matches, as path.Match has it.
 func matchesGlob(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool {
+		// What follows the last special character must end the name: that is cheap to ask.
+		if !strings.HasSuffix(name, glob[strings.LastIndexAny(glob, `*?[]\`)+1:]) {
+			return false
+		}
 		ok, err := path.Match(glob, name)
 		return err == nil && ok
 	})

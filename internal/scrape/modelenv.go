@@ -64,17 +64,9 @@ func (c *container) readRevisionVariable() {
 const generalName = "MODEL_NAME"
 
 func (c *container) readModelVariable(name string, v variable, conditional bool) {
-	role, isModel := patterns.ModelEnv[name]
-	if c.pod.modelEnv[name] {
-		role, isModel = evidence.RoleServed, true
-	}
-	dataset := index.datasetEnv[name]
-	alias := index.aliasEnv[name]
+	dataset, alias := index.datasetEnv[name], index.aliasEnv[name]
 	served := alias || index.servedNameEnv[name]
-	if !isModel && v.known() && (!served || name == generalName) {
-		own, _ := withoutProvider(v.value)
-		role, isModel = modelByName(name, own)
-	}
+	role, isModel := c.roleOfVariable(name, v, served)
 	if (!isModel && !dataset && !served) || (v.known() && v.value == "") {
 		return
 	}
@@ -95,6 +87,21 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 	default:
 		c.addModel(model{value: w, role: role, hub: hubOf(name)})
 	}
+}
+
+// roleOfVariable is what a variable of this name and value says that a model is for, if it names one.
+func (c *container) roleOfVariable(name string, v variable, served bool) (evidence.Role, bool) {
+	if c.pod.modelEnv[name] {
+		return evidence.RoleServed, true
+	}
+	if role, ok := patterns.ModelEnv[name]; ok {
+		return role, true
+	}
+	if !v.known() || (served && name != generalName) {
+		return "", false
+	}
+	own, _ := withoutProvider(v.value)
+	return modelByName(name, own)
 }
 
 // word is what the variable of this name holds, or the reference to it.

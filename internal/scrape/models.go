@@ -144,7 +144,8 @@ func (c *container) readInvocation(inv invocation) {
 	}
 	byName := c.init || (len(c.products) == 0 && c.isDownloader(inv))
 	c.settle(first, revision, called, download, byName)
-	for i := first; i < len(c.models); i++ {
+	// Of many models that go to one place it is not known which lies there.
+	for i := first; i < min(len(c.models), first+maxDownloads); i++ {
 		if c.models[i].role == evidence.RoleDownload && len(inv.code) == 0 {
 			c.models[i].into, c.models[i].below = destinations(inv, c.models[i].value.text)
 		}

@@ -27,6 +27,8 @@ func FuzzObject(f *testing.F) {
 		{3, `{"spec":{"image":{"repository":"nvcr.io/nim/meta/llama","tag":"1.0.0"},"env":[{"name":"NIM_SERVED_MODEL_NAME","valueFrom":{"secretKeyRef":{"key":"k"}}}],"resources":{"limits":{"nvidia.com/gpu":1}},"storage":{"nimCache":{"name":"c","profile":""},"pvc":{"name":"p"},"hostPath":"/x","emptyDir":{"sizeLimit":1}},"multiNode":{"backendType":"lws","parallelism":{"tensor":1,"pipeline":2.5}}}}`},
 		{4, `{"spec":{"replicas":1,"leaderWorkerTemplate":{"size":2,"leaderTemplate":{"spec":{"containers":[{"name":"l","image":"ollama/ollama","args":["run","m"]}]}},"workerTemplate":{"spec":{"containers":[{"name":"w","resources":{"requests":{"google.com/tpu":"4"}}}]}}}}}`},
 		{5, `{"spec":{"slices":2,"roles":[{"name":"p","spec":{"leaderWorkerTemplate":{"workerTemplate":{"spec":{"containers":[{"image":"vllm/vllm-openai"}]}}}}},{"name":"d","spec":7},8]}}`},
+		{0, `{"spec":{"predictor":{"model":{"modelFormat":{"name":"nvidia-nim-llama3"},"runtime":"nvidia-nim-x-1.0.0","storageUri":"pvc://c/"},"containers":[{"image":"team/torchserve","livenessProbe":{"httpGet":{"path":"/v1/models/m","port":1}}}]}}}`},
+		{4, `{"spec":{"leaderWorkerTemplate":{"workerTemplate":{"metadata":{"labels":{"hf.co/model":"a--b","kubeai.org/engine":"x"}},"spec":{"initContainers":[{"command":["hf","download","o/m","--local-dir","/m"]}],"containers":[{"image":"llamacpp-llama3-8b","args":["-m","/m"]}]}}}}}`},
 		{0, `{"spec":null}`}, {3, `{"spec":{"image":[]}}`}, {5, `{"spec":{"roles":[]}}`}, {1, `{}`},
 	} {
 		f.Add(seed.kind, []byte(seed.json))

@@ -64,7 +64,7 @@ func isRelativePath(identity string) bool {
 
 // onHub says whether the address is Hugging Face's.
 func onHub(address string) bool {
-	address = userinfo.ReplaceAllString(address, "$1")
+	address = userinfo.ReplaceAllString(clip(address, maxNameBytes), "$1")
 	for _, prefix := range patterns.HubAddresses {
 		if strings.HasPrefix(address, prefix) {
 			return true

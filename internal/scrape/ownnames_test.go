@@ -114,7 +114,7 @@ func TestLabelsOfToolsAndRuntimes(t *testing.T) {
 		{"the label's value elsewhere", labelledPod(deployment(anything()), "app=adk-cli"), ""},
 		{"beside a framework", labelledPod(deployment(shell(plain, "pip install langchain")), "app.kubernetes.io/managed-by=adk-cli"), "agent | langchain"},
 
-		{"an unknown runtime", labelledPod(deployment(anything()), server+"Fast-Server"), "inference | fast-server"},
+		{"an unknown runtime", labelledPod(deployment(anything()), server+"Fast-Server"), "inference | Fast-Server"},
 		{"a word for a known one", labelledPod(deployment(anything()), server+"jetstream-maxtext"), "inference | jetstream"},
 		{"where something shows the runtime", labelledPod(deployment(withArgs(vllmImage)), server+"fast-server"), "inference | vllm@0.11.0"},
 		{"where another label does", labelledPod(deployment(anything()), server+"vllm", "kubeai.org/engine=fast"), "inference | vllm"},

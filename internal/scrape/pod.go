@@ -24,8 +24,10 @@ type pod struct {
 	runtimes []evidence.Finding
 	signals  []signal
 	volumes  []evidence.Finding
-	devices  []evidence.Finding
-	notes    []evidence.Property
+	// sources are those of the volumes that outlive the pod, once somebody has asked for them.
+	sources map[string]string
+	devices []evidence.Finding
+	notes   []evidence.Property
 	// full is true once a container was left out.
 	full bool
 	// modelEnv and modelFlags are the user's additions; running is by container.

@@ -89,13 +89,17 @@ func (c *container) readSwitches(f *serviceFindings) {
 // readAddresses reads the variables that hold an API's address, or that of a server of one's own
 // which speaks the same protocol.
 func (c *container) readAddresses(f *serviceFindings) {
+	ownProtocol := false
 	for _, name := range c.env.order {
 		if v := c.env.variables[name]; v.known() {
-			c.readAddress(f, name, v)
+			ownProtocol = c.readAddress(f, name, v) || ownProtocol
 		} else if s := serviceOfAddress(name); s != nil && slices.Contains(s.OwnURLs, name) && !f.off[s] {
 			// An address that cannot be read leaves the provider a guess, unless only one has such.
 			f.add(s, "", v.evidence[0])
 		}
+	}
+	if ownProtocol {
+		c.readOwnProtocol(f)
 	}
 	for i := range patterns.Services {
 		if s := &patterns.Services[i]; len(s.Servers) > 0 && c.hasOnlyOwn(s) {
@@ -104,25 +108,24 @@ func (c *container) readAddresses(f *serviceFindings) {
 	}
 }
 
-// readAddress reads one that is known.
-func (c *container) readAddress(f *serviceFindings, name string, v variable) {
+// readAddress reads one that is known, and says whether it is that of a server of one's own which
+// speaks a provider's protocol.
+func (c *container) readAddress(f *serviceFindings, name string, v variable) (ownProtocol bool) {
 	host, s := hostOf(v.value), serviceOfAddress(name)
 	named := s != nil || mayNameModelServer(name)
 	asks := asksModel(v.value)
 	isAddress := named || asks || (strings.Contains(v.value, "://") && endsLikeAddress(name))
 	if host == "" || !isAddress {
-		return
+		return false
 	}
 	owner := ownerOf(host, named || asks)
 	if owner != nil && !f.off[owner] {
-		f.add(owner, v.value, v.evidence[0])
-	}
-	if owner == nil && s == nil && named && speaksProtocol(v.value) {
-		c.readOwnProtocol(f)
+		f.add(owner, target(v.value), v.evidence[0])
 	}
 	if s != nil && owner != s {
 		f.unused[s] = true
 	}
+	return owner == nil && s == nil && named && speaksProtocol(v.value)
 }
 
 // hasOnlyOwn says whether the servers of the service's models are there, and none is the provider's.
@@ -245,6 +248,7 @@ func isOff(v variable) bool {
 
 // hostOf is the host in an address, with or without a scheme.
 func hostOf(address string) string {
+	address = clip(address, maxNameBytes)
 	if !strings.Contains(address, "://") {
 		address = "//" + address
 	}

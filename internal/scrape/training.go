@@ -31,7 +31,10 @@ func (c *container) recogniseTraining(invocations []invocation) bool {
 func (c *container) trainsByScript(invocations []invocation) bool {
 	for _, inv := range invocations {
 		for _, w := range inv.words {
-			if f := frameworkIn(path.Base(w.text)); f != "" && isScript(w.text) {
+			if !isScript(w.text) {
+				continue
+			}
+			if f := frameworkIn(path.Base(w.text)); f != "" {
 				return c.trainsWith(f, w.evidence...)
 			}
 		}
