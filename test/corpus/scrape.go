@@ -5,6 +5,7 @@ package corpus
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -59,8 +60,28 @@ func (m Manifest) Reader() (func() (evidence.Report, error), error) {
 	if err != nil {
 		return nil, err
 	}
+	kept, err := cached(typed)
+	if err != nil {
+		return nil, err
+	}
 	read := controller.ScrapeBuiltIn(m.Kind)
-	return func() (evidence.Report, error) { return read(typed, nil, scrape.Rules{}) }, nil
+	return func() (evidence.Report, error) { return read(kept, nil, scrape.Rules{}) }, nil
+}
+
+// cached is what the manager's cache keeps of the object: a rule that reads more would hold here and
+// never in a cluster.
+func cached(object client.Object) (client.Object, error) {
+	for like, options := range controller.CacheOptions().ByObject {
+		if reflect.TypeOf(like) != reflect.TypeOf(object) {
+			continue
+		}
+		kept, err := options.Transform(object)
+		if err != nil {
+			return nil, err
+		}
+		return kept.(client.Object), nil
+	}
+	return nil, fmt.Errorf("the manager's cache has no %T", object)
 }
 
 // typedObject decodes a built-in kind.
