@@ -123,14 +123,26 @@ type product struct {
 	Names  []string `json:"names"`
 	Flags  []string `json:"flags"`
 	Labels []string `json:"labels"`
+	// CommonNames and what is Shared mean other things as well, unless one of the Signs is there.
+	CommonNames []string `json:"commonNames"`
+	NotPlugins  []string `json:"notPlugins"`
+	Shared      struct {
+		Images      []string `json:"images"`
+		BaseImages  []string `json:"baseImages"`
+		EnvPrefixes []string `json:"envPrefixes"`
+		Flags       []string `json:"flags"`
+		Imports     []string `json:"imports"`
+	} `json:"shared"`
+	Signs []string `json:"signs"`
 	// Managers are values of the label of the tool that made the object.
 	Managers []string `json:"managers"`
 	Programs []struct {
 		Exec   string   `json:"exec"`
 		Sub    []string `json:"sub"`
 		Module string   `json:"module"`
-		// Download programs fetch a model; that shows no product.
+		// Download programs fetch a model; that shows no product. Shared ones are others' as well.
 		Download bool `json:"download"`
+		Shared   bool `json:"shared"`
 	} `json:"programs"`
 }
 
@@ -176,6 +188,9 @@ func coverage(p patterns) string {
 		}
 		line("| %s | %s | %s |", product.Name, category, product.recognisedBy())
 	}
+	line("\nWhat others share, and a word of other meanings, counts only beside something else: what others share beside an " +
+		"accelerator, a hub's token, a flag for a served model, the product's name in that of the image, or one of the signs; " +
+		"an import beside a call that loads a model; a word where it is the whole name, or beside a word for a server, a family of models or a model.")
 	line("\nThe tags of these images are not the version of the product in them: %s.", spans(p.VendorImages))
 	line("\n## Hosted APIs\n\n| API | Variables that hold a key or the like | Variables that hold the address | The provider's hosts |\n|---|---|---|---|")
 	for _, s := range p.Services {
@@ -278,7 +293,7 @@ func companionsOf(packages, models, companions []string) string {
 
 // recognisedBy says how a product is recognised, in the order of what counts most.
 func (p *product) recognisedBy() string {
-	var commands, fetches []string
+	var commands, shared, fetches []string
 	for _, program := range p.Programs {
 		words := append([]string{program.Exec}, program.Sub...)
 		if program.Module != "" {
@@ -286,13 +301,11 @@ func (p *product) recognisedBy() string {
 		}
 		if command := strings.Join(words, " "); program.Download {
 			fetches = append(fetches, command)
+		} else if program.Shared {
+			shared = append(shared, command)
 		} else {
 			commands = append(commands, command)
 		}
-	}
-	prefixes := make([]string, len(p.EnvPrefixes))
-	for i, prefix := range p.EnvPrefixes {
-		prefixes[i] = prefix + "*"
 	}
 	var ways []string
 	for _, way := range []struct {
@@ -301,15 +314,27 @@ func (p *product) recognisedBy() string {
 	}{
 		{"command", commands}, {"pip install", slices.Concat(p.Packages, p.Plugins)}, {"import in python -c", p.Imports},
 		{"image", p.Images}, {"image of a mirror", p.MirrorImages}, {"the latter beside a variable", p.MirrorEnvPrefixes},
-		{"image beside a sign of training", p.BaseImages}, {"variable", prefixes}, {"a model is fetched by", fetches},
+		{"image beside a sign of training", p.BaseImages}, {"variable", begun(p.EnvPrefixes)}, {"a model is fetched by", fetches},
 		{"a model is named by the image", p.ModelImages}, {"a model is named by the tag of", p.TagModels},
 		{"flag", dashed(p.Flags)}, {"word in an image's name beside an accelerator or hub's token", p.Names}, {"runtime label", p.Labels}, {"label `app.kubernetes.io/managed-by`", p.Managers},
+		{"no package", p.NotPlugins}, {"word of other meanings as well", p.CommonNames},
+		{"what others share", slices.Concat(shared, p.Shared.Imports, p.Shared.Images, p.Shared.BaseImages, begun(p.Shared.EnvPrefixes), dashed(p.Shared.Flags))},
+		{"signs beside that", p.Signs},
 	} {
 		if len(way.items) > 0 {
 			ways = append(ways, way.name+" "+spans(way.items))
 		}
 	}
 	return strings.Join(ways, "; ")
+}
+
+// begun are patterns for what begins so.
+func begun(prefixes []string) []string {
+	all := make([]string, len(prefixes))
+	for i, prefix := range prefixes {
+		all[i] = prefix + "*"
+	}
+	return all
 }
 
 // namesOf are the keys that have the role, sorted.
