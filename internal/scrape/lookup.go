@@ -23,6 +23,7 @@ type lookup struct {
 	modelListEnv, modelObjectsEnv                                          map[string]bool
 	serviceKeys, sharedKeys, serviceURLs, switches                         map[string]*service
 	services, providerNames, squashedKeys                                  map[string]*service
+	squashedEndings                                                        []string
 	products, packages                                                     map[string]*product
 	names, commonNames, flags, sharedFlags, labels, managers               map[string]*product
 	conversionNames, ownServers, frontEnds, retrievalNames                 map[string]bool
@@ -64,6 +65,9 @@ func newLookup(t *table) *lookup {
 		for _, ending := range t.AddressEndings {
 			l.endpoints[subject+"_"+ending] = true
 		}
+	}
+	for _, ending := range append(t.AddressEndings[:len(t.AddressEndings):len(t.AddressEndings)], "WS_URL", "WEBSOCKET_URL") {
+		l.squashedEndings = append(l.squashedEndings, squash(ending))
 	}
 	for i := range t.Services {
 		l.addService(&t.Services[i])

@@ -134,7 +134,9 @@ type service struct {
 	Models     []string `json:"models,omitempty"`
 	Companions []string `json:"companions,omitempty"`
 	ByName     bool     `json:"byName,omitempty"`
-	OtherUses  []string `json:"otherUses,omitempty"`
+	// BesideOthers says that SharedKeys count beside a key of another of the services as well.
+	BesideOthers bool     `json:"besideOthers,omitempty"`
+	OtherUses    []string `json:"otherUses,omitempty"`
 	// Switches are variables that say whether the API is used, InsteadOf the service whose key is
 	// then this one's, and Names what the variables of ProviderEnv call it.
 	Switches  []string `json:"switches,omitempty"`
@@ -297,9 +299,13 @@ type table struct {
 	DocumentNames []string `json:"documentNames"`
 	// AssistantNames are words in the names of programs that talk to a language model, and
 	// AssistantParts what such a name may have within a word, unless it is one of OtherAssistants.
-	AssistantNames  []string `json:"assistantNames"`
-	AssistantParts  []string `json:"assistantParts"`
-	OtherAssistants []string `json:"otherAssistants"`
+	// CommonAssistantParts mean other things as well: they count only beside a variable that begins
+	// like AssistantStores, for a database in which such a program looks things up.
+	AssistantNames       []string `json:"assistantNames"`
+	AssistantParts       []string `json:"assistantParts"`
+	CommonAssistantParts []string `json:"commonAssistantParts"`
+	AssistantStores      []string `json:"assistantStores"`
+	OtherAssistants      []string `json:"otherAssistants"`
 	// ServerModules are endings of Python modules that serve a model in a container of a kind
 	// that declares to serve one.
 	ServerModules []string `json:"serverModules"`

@@ -86,3 +86,59 @@ func TestNamesOfOtherMeanings(t *testing.T) {
 		{"an exporter of a server", on("team/vllm-monitor"), ""},
 	})
 }
+
+// TestKeysOfOthers holds that a key shows nothing where what stands beside it says that it opens something
+// else of the same name, or where the name alone says too little.
+func TestKeysOfOthers(t *testing.T) {
+	gemini, mistral := "agent | google-gemini inferred", "agent | mistral inferred"
+	testFamilies(t, []family{
+		// A secret beside the key
+		{"an exchange", app("GEMINI_API_KEY=x", "GEMINI_API_SECRET=x"), ""},
+		{"an exchange in .NET", app("Gemini__ApiKey=x", "Gemini__ApiSecret=x"), ""},
+		{"Gemini", app("GEMINI_API_KEY=x"), gemini},
+		{"Gemini in .NET", app("Gemini__ApiKey=x"), gemini},
+		{"a secret of another name", app("GEMINI_API_KEY=x", "KRAKEN_API_SECRET=x"), gemini},
+		{"a key of one's own prefix", app("SHOP_GEMINI_API_KEY=x", "GEMINI_API_SECRET=x"), gemini},
+
+		// An address elsewhere
+		{"an exchange's stream", app("GEMINI_API_KEY=x", "GEMINI_WS_URL=wss://api.gemini.com/v1"), ""},
+		{"an exchange's address of any name", app("GEMINI_API_KEY=x", "EXCHANGE=https://api.gemini.com"), ""},
+		{"an exchange in .NET by its address", app("Gemini__ApiKey=x", "Gemini__BaseUrl=https://exchange.example.com/v1"), ""},
+		{"the wind", app("MISTRAL_API_KEY=x", "MISTRAL_URL=http://mistral-stations:8080/v1/wind"), ""},
+		{"cruises", app("VOYAGE_API_KEY=x", "VOYAGE_API_URL=https://partners.voyage.example/v2"), ""},
+		{"rockets", app("FIREWORKS_API_KEY=x", "FIREWORKS_HOST=catalog.example.com"), ""},
+		{"rides", app("TOGETHER_API_KEY=x", "TOGETHER_API_URL=https://api.together-rides.example"), ""},
+		{"replicas", app("REPLICATE_API_TOKEN=x", "REPLICATE_URL=https://db.example.com"), ""},
+		{"Mistral's address", app("MISTRAL_API_KEY=x", "MISTRAL_API_URL=https://api.mistral.ai/v1"), "agent | mistral"},
+		{"another host of Mistral's", app("MISTRAL_API_KEY=x", "MISTRAL_AUTH_URL=https://auth.mistral.ai"), mistral},
+		{"another model API", app("MISTRAL_API_KEY=x", "MISTRAL_URL=https://openrouter.ai/api/v1"), "agent | openrouter | mistral inferred"},
+		{"an address of another name", app("MISTRAL_API_KEY=x", "WIND_URL=http://stations:8080"), mistral},
+		{"an address to listen at", app("MISTRAL_API_KEY=x", "MISTRAL_HOST=0.0.0.0"), mistral},
+		{"an address that is not there", appOf("c", fromSecret("MISTRAL_API_KEY", "s", "k"), fromSecret("MISTRAL_URL", "s", "u")), mistral},
+		{"an address still to fill", app("MISTRAL_API_KEY=x", "MISTRAL_URL=<url>"), mistral},
+		{"a page about it", app("GEMINI_API_KEY=x", "HELP=https://www.gemini.com/docs"), gemini},
+
+		// A name that says too little
+		{"a game's region", app("BEDROCK_REGION=eu-west", "BEDROCK_VERSION=1.21"), ""},
+		{"Amazon's region and a model", app("BEDROCK_REGION=us-east-1", "MODEL_ID=anthropic.claude-3-haiku-20240307-v1:0"), "agent | anthropic.claude-3-haiku-20240307-v1:0 called | amazon-bedrock inferred"},
+		{"taxes", app("VERTEX_PROJECT=emea", "VERTEX_HOST=https://calc.example.com"), ""},
+		{"Google's project and place", app("VERTEX_PROJECT=p", "VERTEX_LOCATION=us-central1"), "agent | google-vertex-ai inferred"},
+		{"carbon monoxide", app("CO_API_KEY=x", "CO_THRESHOLD_PPM=35"), ""},
+		{"Cohere beside another API", app("CO_API_KEY=x", "OPENAI_API_KEY=x"), "agent | cohere inferred | openai inferred"},
+		{"Cohere's model", app("CO_API_KEY=x", "RERANK_MODEL=rerank-v3.5"), "agent | rerank-v3.5 called | cohere inferred"},
+		{"payments", app("ZAI_API_KEY=x", "ZAI_BASE_URL=https://secure.pay.example"), ""},
+		{"payments alone", app("ZAI_API_KEY=x"), ""},
+		{"a chat bot on z.ai", deployment(withEnv(withArgs("team/shop-chatbot"), "ZAI_API_KEY=x")), "agent | zhipu inferred"},
+		{"z.ai by its address", app("ZAI_API_KEY=x", "ZAI_BASE_URL=https://api.z.ai/api/paas/v4"), "agent | zhipu"},
+		{"a game's servers", app("ARK_API_KEY=x", "SERVER_MAP=TheIsland"), ""},
+		{"maps at Azure", app("AZURE_APIKEY=x", "AZURE_MAPS_URL=https://atlas.microsoft.com"), ""},
+		{"a gateway at Azure in .NET", app("Azure__ApiKey=x", "Azure__ApimUrl=https://a.azure-api.net"), ""},
+		{"Azure OpenAI", app("AZURE_APIKEY=x", "AZURE_OPENAI_API_VERSION=2024-06-01"), "agent | azure-openai inferred"},
+
+		// Words that say no
+		{"no", app("GEMINI_API_KEY=no"), ""},
+		{"off", app("GEMINI_API_KEY=OFF"), ""},
+		{"a switch", app("CLAUDE_CODE_USE_BEDROCK=disabled"), ""},
+		{"a value that begins so", app("GEMINI_API_KEY=nova"), gemini},
+	})
+}

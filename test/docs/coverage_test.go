@@ -28,9 +28,11 @@ type patterns struct {
 		Models     []string `json:"models"`
 		Companions []string `json:"companions"`
 		ByName     bool     `json:"byName"`
-		OtherUses  []string `json:"otherUses"`
-		Switches   []string `json:"switches"`
-		Names      []string `json:"names"`
+		// BesideOthers says that the shared keys count beside those of other APIs.
+		BesideOthers bool     `json:"besideOthers"`
+		OtherUses    []string `json:"otherUses"`
+		Switches     []string `json:"switches"`
+		Names        []string `json:"names"`
 		// SharedHosts are those of other services as well.
 		SharedHosts []string `json:"sharedHosts"`
 		Servers     []string `json:"servers"`
@@ -81,9 +83,12 @@ type patterns struct {
 	ServerNames       []string `json:"serverNames"`
 	AssistantNames    []string `json:"assistantNames"`
 	AssistantParts    []string `json:"assistantParts"`
-	HostedModels      []string `json:"hostedModels"`
-	ProviderEnv       []string `json:"providerEnv"`
-	ModelProviders    []struct {
+	// CommonAssistantParts count beside AssistantStores.
+	CommonAssistantParts []string `json:"commonAssistantParts"`
+	AssistantStores      []string `json:"assistantStores"`
+	HostedModels         []string `json:"hostedModels"`
+	ProviderEnv          []string `json:"providerEnv"`
+	ModelProviders       []struct {
 		Prefix     string   `json:"prefix"`
 		Models     []string `json:"models"`
 		Repository bool     `json:"repository"`
@@ -200,9 +205,11 @@ func coverage(p patterns) string {
 		if len(s.SharedKeys) > 0 {
 			line("\n%s counts for %s only beside %s.", spans(s.SharedKeys), s.Name, companionsOf(s.Packages, s.Models, s.Companions))
 		}
+		if s.BesideOthers {
+			line("So it does beside a key for another of the APIs.")
+		}
 		if s.ByName {
-			line("So it does beside an agent's framework, or where the workload, container, image or program has a word of %s or a name with %s in it, unless a variable like %s says what else the key opens.",
-				spans(p.AssistantNames), spans(p.AssistantParts), spans(s.OtherUses))
+			line("So it does beside an agent's framework, or where the workload, container, image or program is named like an assistant%s.", unless(s.OtherUses))
 		}
 		if len(s.SharedHosts) > 0 {
 			line("\n%s of %s count only in a variable for this API or a model server.", spans(s.SharedHosts), s.Name)
@@ -211,6 +218,8 @@ func coverage(p patterns) string {
 			line("\nThe key of %s shows nothing where variables like %s are there and all hold addresses elsewhere.", s.Name, spans(s.Servers))
 		}
 	}
+	line("\nA program is named like an assistant with a word of %s or a name with %s in it, or beside a variable that begins with one of %s also with %s.",
+		spans(p.AssistantNames), spans(p.AssistantParts), spans(p.AssistantStores), spans(p.CommonAssistantParts))
 	line("\nThe variables %s name the API:\n\n| Value | API |\n|---|---|", spans(p.ProviderEnv))
 	for _, s := range p.Services {
 		if len(s.Names) > 0 {
@@ -326,6 +335,14 @@ func (p *product) recognisedBy() string {
 		}
 	}
 	return strings.Join(ways, "; ")
+}
+
+// unless says which variables speak against something.
+func unless(others []string) string {
+	if len(others) == 0 {
+		return ""
+	}
+	return ", unless a variable like " + spans(others) + " says what else the key opens"
 }
 
 // begun are patterns for what begins so.
