@@ -89,10 +89,20 @@ func (c *container) namedAfter(name string, invocations []invocation) *product {
 	if p == nil || p.Category != evidence.CategoryInference {
 		return p
 	}
-	if speaksOf(index.otherPurposes, name) || (common && !c.meansServer(name, invocations)) {
+	if hasOtherPurpose(name) || (common && !c.meansServer(name, invocations)) {
 		return nil
 	}
 	return p
+}
+
+// stages say how far a build of a server is, not that it is something else.
+var stages = set([]string{"dev", "test", "tests", "debug", "sample", "samples"})
+
+// hasOtherPurpose says whether a name with that of a server is that of a program for something else.
+func hasOtherPurpose(name string) bool {
+	return slices.ContainsFunc(words(clip(name, maxNameBytes)), func(w string) bool {
+		return index.forwarders[w] || (index.otherPurposes[w] && !stages[w])
+	})
 }
 
 // productIn is the product after which something is named, be it as a whole or in one of its words, and

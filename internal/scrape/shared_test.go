@@ -83,7 +83,12 @@ func TestNamesOfOtherMeanings(t *testing.T) {
 		{"with a family of models", on("team/jetstream-gemma"), "inference | jetstream"},
 		{"with a model", on("team/fastchat-worker", "--model-path=org/m"), "inference | fastchat | org/m served huggingface"},
 		{"a name of one meaning", on("team/my-tritonserver"), "inference | triton"},
-		{"an exporter of a server", on("team/vllm-monitor"), ""},
+		{"what watches a server", on("team/vllm-monitor"), ""},
+		{"an exporter of one", on("team/vllm-exporter"), ""},
+		{"a router that fetches tokenizers", deployment(withEnv(withArgs("team/vllm-router"), "HF_TOKEN=x")), ""},
+		{"a server for videos", on("team/video-vllm-transcoder"), ""},
+		{"a build of a server for its developers", on("team/vllm-dev"), "inference | vllm"},
+		{"a framework's client", deployment(withArgs("team/langchain-client")), "agent | langchain"},
 	})
 }
 
