@@ -38,6 +38,8 @@ type container struct {
 	evident bool
 	// fetching is true where all that the container does is to fetch models.
 	fetching bool
+	// neighbours are read where a hosted API's key is there.
+	neighbours *neighbours
 	// ruled is the runtime that a rule of the cluster's says the image is.
 	ruled string
 	// accelerated is true where the container requests an accelerator.
@@ -211,7 +213,7 @@ func (c *container) recogniseEnvironment(invocations []invocation) {
 	for i := range patterns.Products {
 		p := &patterns.Products[i]
 		c.recogniseVariables(p, p.EnvPrefixes)
-		if len(p.Shared.EnvPrefixes) > 0 && c.isLikely(p, invocations) {
+		if c.hasVariable(p.Shared.EnvPrefixes) && c.isLikely(p, invocations) {
 			c.recogniseVariables(p, p.Shared.EnvPrefixes)
 		}
 	}

@@ -71,6 +71,14 @@ func remoteHost(v variable) string {
 	return host
 }
 
+// opensOther says so of a key of the container's.
+func (c *container) opensOther(key string, s *service) bool {
+	if c.neighbours == nil {
+		c.neighbours = c.readNeighbours()
+	}
+	return c.neighbours.opensOther(key, s)
+}
+
 // opensOther says whether the key opens something else that is called like the service, as GEMINI_API_KEY
 // does beside GEMINI_API_SECRET, an address elsewhere in GEMINI_WS_URL, or an address at api.gemini.com anywhere.
 // A service whose protocol others speak, or which can be one's own, has rules of its own.

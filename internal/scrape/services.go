@@ -17,19 +17,13 @@ func (c *container) recogniseServices(invocations []invocation) {
 	f := &serviceFindings{container: c.name, found: map[string]*evidence.Finding{}, off: map[*service]bool{}, unused: map[*service]bool{}}
 	c.readSwitches(f)
 	c.readAddresses(f)
-	var around *neighbours
 	for _, name := range c.env.order {
 		s, v := serviceOfKey(name), c.env.variables[name]
 		if shared := index.sharedKeys[name]; shared != nil && c.speaksWith(shared, invocations) {
 			s = shared
 		}
-		if s != nil {
-			if around == nil {
-				around = c.readNeighbours()
-			}
-			if around.opensOther(name, s) {
-				continue
-			}
+		if s != nil && c.opensOther(name, s) {
+			continue
 		}
 		if s == nil {
 			s = serviceOfModel(name, v)
@@ -231,7 +225,7 @@ func (c *container) speaksWith(s *service, invocations []invocation) bool {
 	if c.namesModelOf(s) || has(func(name string) bool { return beginsWith(s.Companions, name) }) {
 		return true
 	}
-	if s.BesideOthers && has(func(name string) bool { return isKeyOfOther(name, s) }) {
+	if s.BesideOthers && has(func(name string) bool { return c.hasKeyOfOther(name, s) }) {
 		return true
 	}
 	if !s.ByName || has(func(name string) bool { return matchesGlob(s.OtherUses, name) }) {
@@ -250,10 +244,10 @@ func (c *container) namesModelOf(s *service) bool {
 	})
 }
 
-// isKeyOfOther says whether a variable of this name is a key for another hosted API.
-func isKeyOfOther(name string, s *service) bool {
+// hasKeyOfOther says whether the variable is a key for another hosted API.
+func (c *container) hasKeyOfOther(name string, s *service) bool {
 	other := serviceOfKey(name)
-	return other != nil && other != s
+	return other != nil && other != s && !isOff(c.env.variables[name]) && !c.opensOther(name, other)
 }
 
 // isOff says whether a variable is there without saying yes.

@@ -34,9 +34,12 @@ func (c *container) isLikely(p *product, invocations []invocation) bool {
 	if slices.ContainsFunc(invocations, func(inv invocation) bool { return inv.hasSignOf(p) }) {
 		return true
 	}
-	return matchesAny(p.Shared.Images, c.image) && slices.ContainsFunc(c.env.order, func(name string) bool {
-		return beginsWith(p.Shared.EnvPrefixes, name)
-	})
+	return matchesAny(p.Shared.Images, c.image) && c.hasVariable(p.Shared.EnvPrefixes)
+}
+
+// hasVariable says whether a variable begins with one of the prefixes.
+func (c *container) hasVariable(prefixes []string) bool {
+	return len(prefixes) > 0 && slices.ContainsFunc(c.env.order, func(name string) bool { return beginsWith(prefixes, name) })
 }
 
 // withoutOthers are the invocations without the programs that are more likely others of the same name.

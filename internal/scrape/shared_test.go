@@ -130,6 +130,7 @@ func TestKeysOfOthers(t *testing.T) {
 		{"Google's project and place", app("VERTEX_PROJECT=p", "VERTEX_LOCATION=us-central1"), "agent | google-vertex-ai inferred"},
 		{"carbon monoxide", app("CO_API_KEY=x", "CO_THRESHOLD_PPM=35"), ""},
 		{"Cohere beside another API", app("CO_API_KEY=x", "OPENAI_API_KEY=x"), "agent | cohere inferred | openai inferred"},
+		{"carbon monoxide beside an exchange", app("CO_API_KEY=x", "GEMINI_API_KEY=x", "GEMINI_API_SECRET=x"), ""},
 		{"Cohere's model", app("CO_API_KEY=x", "RERANK_MODEL=rerank-v3.5"), "agent | rerank-v3.5 called | cohere inferred"},
 		{"payments", app("ZAI_API_KEY=x", "ZAI_BASE_URL=https://secure.pay.example"), ""},
 		{"payments alone", app("ZAI_API_KEY=x"), ""},
