@@ -95,13 +95,14 @@ func (c *container) servesEmbeddings(invocations []invocation) bool {
 
 // isNamedLikeAssistant says whether the container or workload is named like a program that talks
 // to a language model. Of a name that is one word, such as shoppingassistantservice, only what is
-// in no other word counts.
+// in no other word counts; an agent or assistant may be a person, unless it has a store to look things up in.
 func (c *container) isNamedLikeAssistant(invocations []invocation) bool {
+	looksUp := slices.ContainsFunc(c.env.order, func(name string) bool { return beginsWith(patterns.AssistantStores, name) })
 	names := append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)
 	return slices.ContainsFunc(names, func(name string) bool {
 		name = strings.ToLower(clip(name, maxNameBytes))
 		contains := func(part string) bool { return strings.Contains(name, part) }
-		return !slices.ContainsFunc(patterns.OtherAssistants, contains) &&
-			(speaksOf(index.assistantNames, name) || slices.ContainsFunc(patterns.AssistantParts, contains))
+		return !slices.ContainsFunc(patterns.OtherAssistants, contains) && (speaksOf(index.assistantNames, name) ||
+			slices.ContainsFunc(patterns.AssistantParts, contains) || (looksUp && slices.ContainsFunc(patterns.CommonAssistantParts, contains)))
 	})
 }

@@ -38,6 +38,8 @@ type container struct {
 	evident bool
 	// fetching is true where all that the container does is to fetch models.
 	fetching bool
+	// neighbours are read where a hosted API's key is there.
+	neighbours *neighbours
 	// ruled is the runtime that a rule of the cluster's says the image is.
 	ruled string
 	// accelerated is true where the container requests an accelerator.
@@ -54,13 +56,12 @@ func readContainer(p *pod, c *corev1.Container, at string, init bool) *container
 		reference: c.Image, image: p.imageOf(c.Image),
 		env: readEnvironment(p, c, at), mounts: c.VolumeMounts[:min(len(c.VolumeMounts), maxVolumes)], accelerated: len(accelerators(c)) > 0,
 	}
-	invocations := readInvocations(p, c, at, out.env)
-	started := invocations
-	invocations = slices.Concat(invocations, readHook(p, c, at, out.env))
+	started := out.withoutOthers(readInvocations(p, c, at, out.env))
+	invocations := slices.Concat(started, out.withoutOthers(readHook(p, c, at, out.env)))
 	if !init {
 		out.recogniseCommands(invocations)
 		out.recogniseImage(started)
-		out.recogniseEnvironment()
+		out.recogniseEnvironment(started)
 		out.recogniseHints(started)
 		out.rankRuntimes()
 		out.recogniseServices(invocations)
@@ -166,7 +167,7 @@ func (c *container) recogniseImage(invocations []invocation) {
 	for i := range patterns.Products {
 		p := &patterns.Products[i]
 		trained := training && p.Category == evidence.CategoryTraining
-		if ((!borrowed || trained) && c.isImageOf(p)) || (trained && matchesAny(p.BaseImages, c.image)) {
+		if ((!borrowed || trained) && c.isImageOf(p, invocations)) || (trained && c.isBaseOf(p, invocations)) {
 			c.detect(p, strengthImage, version, c.imageEvidence())
 		}
 		if predicting && p.isFramework() && matchesAny(p.BaseImages, c.image) {
@@ -179,8 +180,14 @@ func (c *container) recogniseImage(invocations []invocation) {
 func (p *product) isFramework() bool { return patterns.FrameworkNames[p.Name] == p.Name }
 
 // isImageOf says whether the image is one of the product's.
-func (c *container) isImageOf(p *product) bool {
-	return matchesAny(p.Images, c.image) || c.isMirrorImageOf(p)
+func (c *container) isImageOf(p *product, invocations []invocation) bool {
+	return matchesAny(p.Images, c.image) || c.isMirrorImageOf(p) ||
+		(matchesAny(p.Shared.Images, c.image) && c.isLikely(p, invocations))
+}
+
+// isBaseOf says whether the image is one that the product's users build on.
+func (c *container) isBaseOf(p *product, invocations []invocation) bool {
+	return matchesAny(p.BaseImages, c.image) || (matchesAny(p.Shared.BaseImages, c.image) && c.isLikely(p, invocations))
 }
 
 func (c *container) isMirrorImageOf(p *product) bool {
@@ -202,15 +209,23 @@ func (c *container) imageEvidence() evidence.Evidence {
 }
 
 // recogniseEnvironment looks for variables that only one product reads.
-func (c *container) recogniseEnvironment() {
+func (c *container) recogniseEnvironment(invocations []invocation) {
 	for i := range patterns.Products {
 		p := &patterns.Products[i]
-		for _, prefix := range p.EnvPrefixes {
-			for _, name := range c.env.order {
-				if strings.HasPrefix(name, prefix) {
-					c.detect(p, strengthEnvironment, "", c.env.variables[name].evidence[0])
-					break
-				}
+		c.recogniseVariables(p, p.EnvPrefixes)
+		if c.hasVariable(p.Shared.EnvPrefixes) && c.isLikely(p, invocations) {
+			c.recogniseVariables(p, p.Shared.EnvPrefixes)
+		}
+	}
+}
+
+// recogniseVariables looks for variables of the product that begin with one of the prefixes.
+func (c *container) recogniseVariables(p *product, prefixes []string) {
+	for _, prefix := range prefixes {
+		for _, name := range c.env.order {
+			if strings.HasPrefix(name, prefix) {
+				c.detect(p, strengthEnvironment, "", c.env.variables[name].evidence[0])
+				break
 			}
 		}
 	}
@@ -240,7 +255,7 @@ func (inv invocation) installedPackages() []word {
 // pluginOf is the product that the package is made for.
 func pluginOf(name string) *product {
 	for i := range patterns.Products {
-		if p := &patterns.Products[i]; matchesGlob(p.Plugins, name) {
+		if p := &patterns.Products[i]; matchesGlob(p.Plugins, name) && !matchesGlob(p.NotPlugins, name) {
 			return p
 		}
 	}

@@ -19,6 +19,8 @@ type variable struct {
 	evidence []evidence.Evidence
 	// missing says where the value lies when the manifest does not state it.
 	missing string
+	// off is true for a credential that says that there is none.
+	off bool
 }
 
 func (v variable) known() bool { return v.missing == "" }
@@ -70,7 +72,7 @@ func readEnvironment(p *pod, c *corev1.Container, at string) *environment {
 		case env.ValueFrom != nil:
 			v.missing = valueSource(env.ValueFrom)
 		case env.Value != "" && p.isCredential(env.Name):
-			v.missing = notRead
+			v.missing, v.off = notRead, saysNo(env.Value)
 		default:
 			if len(env.Value) > maxValueBytes {
 				p.note("%s.env[%d] was read up to its first %d bytes", at, i, maxValueBytes)

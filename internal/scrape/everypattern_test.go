@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
@@ -57,17 +58,41 @@ func waysOf(p *product) map[string]Input {
 		if program.Download {
 			continue
 		}
+		start := func(c corev1.Container) Input { return deployment(c) }
+		if program.Shared {
+			start = beside
+		}
 		words := append([]string{filled(program.Exec)}, program.Sub...)
 		if program.Module != "" {
 			words = []string{"python3", "-m", program.Module}
 		}
-		all["program "+strings.Join(words, " ")] = deployment(withCommand(plain, words...))
+		all["program "+strings.Join(words, " ")] = start(withCommand(plain, words...))
 	}
 	for _, name := range append(p.Packages[:len(p.Packages):len(p.Packages)], p.Plugins...) {
 		all["package "+name] = deployment(shell(plain, "pip install "+filled(name)))
 	}
 	for _, module := range p.Imports {
 		all["import "+module] = deployment(withCommand(plain, "python", "-c", "import "+filled(module)))
+	}
+	for _, module := range p.Shared.Imports {
+		all["import "+module] = deployment(withCommand(plain, "python", "-c", "import "+module+"\n"+module+"."+p.Loaders[0]+"('m')"))
+	}
+	for _, image := range p.Shared.Images {
+		all["image "+image] = beside(withArgs("mirror.example.com/" + filled(image) + ":v1.2.3"))
+	}
+	for _, image := range p.Shared.BaseImages {
+		in := beside(withCommand(filled(image), "python", "train.py"))
+		in.Workload.Kind = "Job"
+		all["base image "+image] = in
+	}
+	for _, flag := range p.Shared.Flags {
+		all["flag "+flag] = beside(withArgs(custom, "--"+flag, "1"))
+	}
+	for _, prefix := range p.Shared.EnvPrefixes {
+		all["variable "+prefix] = beside(withEnv(withArgs(custom), prefix+"X=1"))
+	}
+	for _, name := range p.CommonNames {
+		all["name "+name] = beside(withArgs("registry.example.com/team/" + name + ":v1.2.3"))
 	}
 	for _, name := range p.Names {
 		in := deployment(gpu(withArgs("registry.example.com/team/my-" + name + ":v1.2.3")))
@@ -88,12 +113,15 @@ func waysOf(p *product) map[string]Input {
 	return all
 }
 
+// beside is a workload of one container with an accelerator.
+func beside(c corev1.Container) Input { return deployment(gpu(c)) }
+
 // TestNamesAreOfOneProduct holds that no two products claim the same word, flag or label.
 func TestNamesAreOfOneProduct(t *testing.T) {
 	claimed := map[string]string{}
 	for i := range patterns.Products {
 		p := &patterns.Products[i]
-		for _, list := range [][]string{prefixed("name", p.Names), prefixed("flag", p.Flags), prefixed("label", p.Labels), prefixed("package", p.Packages)} {
+		for _, list := range [][]string{prefixed("name", slices.Concat(p.Names, p.CommonNames)), prefixed("flag", slices.Concat(p.Flags, p.Shared.Flags)), prefixed("label", p.Labels), prefixed("package", p.Packages)} {
 			for _, claim := range list {
 				if other, ok := claimed[claim]; ok {
 					t.Errorf("%s is claimed by %s and %s", claim, other, p.Name)

@@ -21,7 +21,7 @@ func (c *container) recogniseHints(invocations []invocation) {
 	if c.recogniseFlags(invocations) || c.recogniseTraining(invocations) || c.borrows(invocations) || (!c.accelerated && c.benchmarks(invocations)) {
 		return
 	}
-	p := namedAfter(c.image)
+	p := c.namedAfter(path.Base(c.image.path), invocations)
 	if p == nil {
 		p = folderOf(c.image)
 	}
@@ -44,7 +44,11 @@ func (c *container) recogniseHints(invocations []invocation) {
 func (c *container) recogniseFlags(invocations []invocation) bool {
 	for _, inv := range invocations {
 		for _, f := range inv.flags(false, nil) {
-			if p, ok := index.flags[f.name]; ok {
+			p, ok := index.flags[f.name]
+			if shared := index.sharedFlags[f.name]; shared != nil && c.isLikely(shared, invocations) {
+				p, ok = shared, true
+			}
+			if ok {
 				c.detect(p, strengthEnvironment, "", f.at...)
 				return true
 			}
@@ -78,24 +82,62 @@ func idles(invocations []invocation) bool {
 	return len(invocations) > 0
 }
 
-// namedAfter is the product after which the last part of the image's path is named.
-func namedAfter(img image) *product { return productIn(path.Base(img.path)) }
+// namedAfter is the product after which something is named, unless a server's name has a word for
+// something else beside it, or is a word that needs another sign.
+func (c *container) namedAfter(name string, invocations []invocation) *product {
+	p, common := productIn(name)
+	if p == nil || p.Category != evidence.CategoryInference {
+		return p
+	}
+	if hasOtherPurpose(name) || (common && !c.meansServer(name, invocations)) {
+		return nil
+	}
+	return p
+}
 
-// productIn is the product after which something is named, be it as a whole or in one of its words.
-func productIn(name string) *product {
+// stages say how far a build of a server is, not that it is something else.
+var stages = set([]string{"dev", "test", "tests", "debug", "sample", "samples"})
+
+// hasOtherPurpose says whether a name with that of a server is that of a program for something else.
+func hasOtherPurpose(name string) bool {
+	return slices.ContainsFunc(words(clip(name, maxNameBytes)), func(w string) bool {
+		return index.forwarders[w] || (index.otherPurposes[w] && !stages[w])
+	})
+}
+
+// productIn is the product after which something is named, be it as a whole or in one of its words, and
+// whether that is a word of other meanings as well.
+func productIn(name string) (p *product, common bool) {
 	name = strings.ToLower(clip(name, maxNameBytes))
 	if p, ok := index.names[name]; ok {
-		return p
+		return p, false // the whole name leaves no doubt
 	}
 	parts := words(name)
 	for i := range parts {
 		for n := min(3, len(parts)-i); n > 0; n-- {
-			if p, ok := index.names[strings.Join(parts[i:i+n], "-")]; ok {
-				return p
+			part := strings.Join(parts[i:i+n], "-")
+			if p, ok := index.names[part]; ok {
+				return p, index.commonNames[part] != nil
 			}
 		}
 	}
-	return nil
+	return nil, false
+}
+
+// meansServer says whether a name with a word that is both a server and something else means the
+// server: it is nothing but that word, speaks of serving or of a family of models, or a model is named.
+func (c *container) meansServer(name string, invocations []invocation) bool {
+	name = strings.ToLower(clip(name, maxNameBytes))
+	if index.commonNames[buildSuffixes.ReplaceAllString(name, "")] != nil {
+		return true
+	}
+	if speaksOf(index.servingWords, name) || speaksOf(index.servingSubjects, name) || hasFamily(patterns.FamilyNames, name) {
+		return true
+	}
+	return slices.ContainsFunc(invocations, invocation.namesModel) || slices.ContainsFunc(c.env.order, func(name string) bool {
+		_, isModel := patterns.ModelEnv[name]
+		return isModel || index.servedNameEnv[name]
+	})
 }
 
 // words are the words of a name such as docs_embedder-v2.

@@ -95,6 +95,9 @@ func matchesImage(pattern string, img image) bool {
 		return false
 	}
 	have = have[len(have)-len(want):]
+	if have[0] == name.DefaultRegistry && want[0] == dockerHub {
+		have[0] = dockerHub
+	}
 	for i := range want {
 		if !matchesSegment(want[i], have[i]) {
 			return false
@@ -102,6 +105,9 @@ func matchesImage(pattern string, img image) bool {
 	}
 	return true
 }
+
+// dockerHub is what people call the registry that is asked where none is named.
+const dockerHub = "docker.io"
 
 func matchesSegment(pattern, segment string) bool {
 	if !strings.ContainsAny(pattern, `*?[\`) {

@@ -69,6 +69,9 @@ func isArchitecture(name string) bool {
 	})
 }
 
+// allNames are the words that mean the product, some of which mean other things as well.
+func (p *product) allNames() []string { return slices.Concat(p.Names, p.CommonNames) }
+
 // modelBehind is the model in the name of an image that somebody built for it, as in
 // llamacpp-llama3-8b-instruct: the product's name, a family of models and a size. In a folder with the
 // product's name it is an architecture of models.
@@ -76,14 +79,14 @@ func modelBehind(p *product, img image) string {
 	if p.Category != evidence.CategoryInference {
 		return ""
 	}
-	if folder, name := path.Split(strings.ToLower(img.path)); slices.Contains(p.Names, path.Base(folder)) && isArchitecture(name) {
+	if folder, name := path.Split(strings.ToLower(img.path)); slices.Contains(p.allNames(), path.Base(folder)) && isArchitecture(name) {
 		return name
 	}
 	base := path.Base(img.path)
 	if base != strings.ToLower(base) {
 		return "" // still to be filled in, or no image's name at all
 	}
-	for _, name := range p.Names {
+	for _, name := range p.allNames() {
 		rest, ok := strings.CutPrefix(buildSuffixes.ReplaceAllString(base, ""), name+"-")
 		if ok && beginsWith(patterns.ModelFamilies, rest) && sizedName.MatchString(rest) &&
 			!slices.ContainsFunc(words(rest), func(w string) bool { return serverWords[w] }) {

@@ -23,11 +23,12 @@ type lookup struct {
 	modelListEnv, modelObjectsEnv                                          map[string]bool
 	serviceKeys, sharedKeys, serviceURLs, switches                         map[string]*service
 	services, providerNames, squashedKeys                                  map[string]*service
+	squashedEndings                                                        []string
 	products, packages                                                     map[string]*product
-	names, flags, labels, managers                                         map[string]*product
+	names, commonNames, flags, sharedFlags, labels, managers               map[string]*product
 	conversionNames, ownServers, frontEnds, retrievalNames                 map[string]bool
 	benchmarkNames, servingSubjects, servingWords, otherPurposes           map[string]bool
-	noRuntimes, modelEnvEndings                                            map[string]bool
+	noRuntimes, modelEnvEndings, commonFrameworks                          map[string]bool
 	pythonRules                                                            map[string][]pythonRule
 	execs, modules                                                         map[string][]start
 	execGlobs                                                              []start
@@ -48,8 +49,8 @@ func newLookup(t *table) *lookup {
 		serviceKeys: map[string]*service{}, sharedKeys: map[string]*service{}, serviceURLs: map[string]*service{}, switches: map[string]*service{},
 		services: map[string]*service{}, providerNames: map[string]*service{}, squashedKeys: map[string]*service{},
 		products: map[string]*product{}, packages: map[string]*product{},
-		names: map[string]*product{}, flags: map[string]*product{}, labels: map[string]*product{},
-		managers: map[string]*product{}, noRuntimes: set(t.NoRuntimes), modelEnvEndings: set(t.ModelEnvEndings),
+		names: map[string]*product{}, commonNames: map[string]*product{}, flags: map[string]*product{}, sharedFlags: map[string]*product{}, labels: map[string]*product{},
+		managers: map[string]*product{}, noRuntimes: set(t.NoRuntimes), modelEnvEndings: set(t.ModelEnvEndings), commonFrameworks: set(t.CommonFrameworkNames),
 		benchmarkNames: set(t.BenchmarkNames), servingSubjects: set(t.ServingSubjects), servingWords: set(t.ServingWords), otherPurposes: set(t.OtherPurposes),
 		ownServers: set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
@@ -64,6 +65,9 @@ func newLookup(t *table) *lookup {
 		for _, ending := range t.AddressEndings {
 			l.endpoints[subject+"_"+ending] = true
 		}
+	}
+	for _, ending := range append(t.AddressEndings[:len(t.AddressEndings):len(t.AddressEndings)], "WS_URL", "WEBSOCKET_URL") {
+		l.squashedEndings = append(l.squashedEndings, squash(ending))
 	}
 	for i := range t.Services {
 		l.addService(&t.Services[i])
@@ -108,8 +112,14 @@ func (l *lookup) addProduct(p *product) {
 	for _, name := range p.Names {
 		l.names[name] = p
 	}
+	for _, name := range p.CommonNames {
+		l.commonNames[name], l.names[name] = p, p
+	}
 	for _, name := range p.Flags {
 		l.flags[name] = p
+	}
+	for _, name := range p.Shared.Flags {
+		l.sharedFlags[name] = p
 	}
 	for _, label := range append(p.Labels[:len(p.Labels):len(p.Labels)], p.Name) {
 		l.labels[label] = p

@@ -74,7 +74,7 @@ func mayServe(invocations []invocation) bool {
 // serverInNames is the server of which one of the names has the word.
 func (c *container) serverInNames(invocations []invocation) (*product, evidence.Evidence) {
 	for _, name := range c.servingNames(invocations) {
-		if p := productIn(name.text); p != nil && p.Category == evidence.CategoryInference && p.Type != evidence.TypeFramework {
+		if p := c.namedAfter(name.text, invocations); p != nil && p.Category == evidence.CategoryInference && p.Type != evidence.TypeFramework {
 			return p, name.at
 		}
 	}

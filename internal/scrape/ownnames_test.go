@@ -75,6 +75,18 @@ func TestNamesThatPeopleGive(t *testing.T) {
 		{"a notebook", unknown("jupyter-inference-server", "c", "jupyter/base:1"), ""},
 		{"a transcoder", unknown("video-transcoder", "inference-service", "team/transcoder:1"), ""},
 		{"a game", unknown("llama-game-server", "c", "team/llama-game:1"), ""},
+		{"a viewer of patients' images", unknown("phi-viewer-service", "volume-viewer", "team/volume-viewer:6"), ""},
+		{"a solver for heat", unknown("heat-solver", "flux-api", "team/heat-flux-api:1"), ""},
+		{"a radar", unknown("harbour-radar", "blip-tracker", "team/radar-blip-tracker:4"), ""},
+		{"a radar's word alone", unknown("harbour", "c", "team/blip-tracker:4"), ""},
+		{"that of a server", unknown("harbour", "c", "team/blip-server:4"), "inference"},
+		{"clothes", unknown("vicuna-knitwear", "c", "V_IMAGE"), ""},
+		{"a person", unknown("roberta-portfolio", "c", "V_IMAGE"), ""},
+		{"gems", unknown("gemma-gemstones-viewer", "viewer", "V_IMAGE"), ""},
+		{"a diving robot", unknown("deepseek-rov-console", "console", "V_IMAGE"), ""},
+		{"a game's flights", unknown("falcon-inference", "sim", "team/falcon-flight-service:4"), ""},
+		{"rules", unknown("rules-inference-engine", "inference-service", "team/rules-gpu:1"), ""},
+		{"drawings", unknown("bert-service", "cad", "team/bert-cad-service:1"), ""},
 		{"a model railway", unknown("model-railway", "railway-server", "team/model-railway:1"), ""},
 	})
 	g := NewWithT(t)

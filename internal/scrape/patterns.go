@@ -29,8 +29,9 @@ type product struct {
 	// Packages are names of Python packages whose installation in a start script shows use.
 	Packages []string `json:"packages,omitempty"`
 	// Plugins are packages that are made for the product, as path.Match has it: they show its
-	// use, but have versions of their own.
-	Plugins []string `json:"plugins,omitempty"`
+	// use, but have versions of their own. NotPlugins are made for others of the same name.
+	Plugins    []string `json:"plugins,omitempty"`
+	NotPlugins []string `json:"notPlugins,omitempty"`
 	// Imports are modules whose import in the code of python -c shows use, as path.Match has
 	// it; Loaders are what they call to load the model that their first argument names.
 	Imports []string `json:"imports,omitempty"`
@@ -52,8 +53,15 @@ type product struct {
 	// vllm in team/vllm-gemma. They count only beside an accelerator or a hub's token, but for
 	// those of agents.
 	Names []string `json:"names,omitempty"`
+	// CommonNames are such words that mean other things as well: they count only where they are the
+	// whole name, beside a word for a server or a family of models, or where a model is named.
+	CommonNames []string `json:"commonNames,omitempty"`
 	// Flags are flags that only this product has.
 	Flags []string `json:"flags,omitempty"`
+	// Shared is what others have as well, and Signs are words of a command line, as path.Match has
+	// it, which say that it is this product's.
+	Shared sharedEvidence `json:"shared,omitzero"`
+	Signs  []string       `json:"signs,omitempty"`
 	// Labels are values of runtime labels that mean the product, besides its name.
 	Labels []string `json:"labels,omitempty"`
 	// Managers are tools that make objects for what runs the product, as app.kubernetes.io/managed-by
@@ -108,6 +116,8 @@ type program struct {
 	Category evidence.Category `json:"category,omitempty"`
 	// Download says that the program fetches a model instead of running it.
 	Download bool `json:"download,omitempty"`
+	// Shared says that others have a program of that name; see sharedEvidence.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // service is a hosted model API.
@@ -124,7 +134,9 @@ type service struct {
 	Models     []string `json:"models,omitempty"`
 	Companions []string `json:"companions,omitempty"`
 	ByName     bool     `json:"byName,omitempty"`
-	OtherUses  []string `json:"otherUses,omitempty"`
+	// BesideOthers says that SharedKeys count beside a key of another of the services as well.
+	BesideOthers bool     `json:"besideOthers,omitempty"`
+	OtherUses    []string `json:"otherUses,omitempty"`
 	// Switches are variables that say whether the API is used, InsteadOf the service whose key is
 	// then this one's, and Names what the variables of ProviderEnv call it.
 	Switches  []string `json:"switches,omitempty"`
@@ -236,8 +248,10 @@ type table struct {
 	// training; DatasetNames are words that are datasets, and TrainingFlags flags of trainings.
 	FrameworkNames map[string]string `json:"frameworkNames"`
 	FrameworkEnv   map[string]string `json:"frameworkEnv"`
-	DatasetNames   []string          `json:"datasetNames"`
-	TrainingFlags  []string          `json:"trainingFlags"`
+	// CommonFrameworkNames are those of FrameworkNames that mean other things as well.
+	CommonFrameworkNames []string `json:"commonFrameworkNames"`
+	DatasetNames         []string `json:"datasetNames"`
+	TrainingFlags        []string `json:"trainingFlags"`
 	// Endpoints are environment variables that hold the address of a model server.
 	// EndpointSubjects and AddressEndings make further such names, which may have a prefix.
 	Endpoints        []string `json:"endpoints"`
@@ -285,9 +299,13 @@ type table struct {
 	DocumentNames []string `json:"documentNames"`
 	// AssistantNames are words in the names of programs that talk to a language model, and
 	// AssistantParts what such a name may have within a word, unless it is one of OtherAssistants.
-	AssistantNames  []string `json:"assistantNames"`
-	AssistantParts  []string `json:"assistantParts"`
-	OtherAssistants []string `json:"otherAssistants"`
+	// CommonAssistantParts mean other things as well: they count only beside a variable that begins
+	// like AssistantStores, for a database in which such a program looks things up.
+	AssistantNames       []string `json:"assistantNames"`
+	AssistantParts       []string `json:"assistantParts"`
+	CommonAssistantParts []string `json:"commonAssistantParts"`
+	AssistantStores      []string `json:"assistantStores"`
+	OtherAssistants      []string `json:"otherAssistants"`
 	// ServerModules are endings of Python modules that serve a model in a container of a kind
 	// that declares to serve one.
 	ServerModules []string `json:"serverModules"`

@@ -149,7 +149,7 @@ var recognitions = []recognition{
 	byCommand("pytorch", evidence.CategoryTraining, "torchrun", "train.py"),
 	byBaseImage("jax", "nvcr.io/nvidia/jax:25.04-py3", "", "python3", "/app/train.py"),
 	byCommand("maxtext", evidence.CategoryTraining, "python3", "-m", "MaxText.train", "configs/base.yml"),
-	byBaseImage("ray-train", "rayproject/ray:2.49.2-gpu", "2.49.2", "python", "train_loop.py"),
+	{"ray-train", evidence.CategoryTraining, "image rayproject/ray", job(gpu(withCommand("rayproject/ray:2.49.2-gpu", "python", "train_loop.py"))), "2.49.2"},
 	byCommand("accelerate", evidence.CategoryTraining, "accelerate", "launch", "sft.py"),
 	byCommand("deepspeed", evidence.CategoryTraining, "deepspeed", "--num_gpus=8", "train.py"),
 	byImage("axolotl", evidence.CategoryTraining, "axolotlai/axolotl:0.12.2", "0.12.2"),

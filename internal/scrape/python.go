@@ -28,11 +28,9 @@ func readPythonPrograms(inv invocation, env *environment) []pythonProgram {
 // recogniseImports looks for the modules that Python code imports, and for what trains.
 func (c *container) recogniseImports(inv invocation) {
 	for _, program := range inv.code {
-		for _, module := range program.imports {
-			for i := range patterns.Products {
-				if p := &patterns.Products[i]; matchesGlob(p.Imports, module) {
-					c.detect(p, strengthCommand, "", inv.words[0].evidence...)
-				}
+		for i := range patterns.Products {
+			if p := &patterns.Products[i]; p.isImportedBy(program) {
+				c.detect(p, strengthCommand, "", inv.words[0].evidence...)
 			}
 		}
 		if slices.ContainsFunc(program.calls, func(call pythonCall) bool { return strings.HasSuffix(call.name, "Trainer") }) {

@@ -11,7 +11,7 @@ import (
 )
 
 // recogniseServices looks for the keys and addresses of hosted model APIs. The value of a
-// key is never looked at. An address elsewhere than at the provider says that the provider's
+// key is never looked at, but for whether it says that there is none. An address elsewhere than at the provider says that the provider's
 // protocol is spoken with another server, so the key alone then shows nothing.
 func (c *container) recogniseServices(invocations []invocation) {
 	f := &serviceFindings{container: c.name, found: map[string]*evidence.Finding{}, off: map[*service]bool{}, unused: map[*service]bool{}}
@@ -21,6 +21,9 @@ func (c *container) recogniseServices(invocations []invocation) {
 		s, v := serviceOfKey(name), c.env.variables[name]
 		if shared := index.sharedKeys[name]; shared != nil && c.speaksWith(shared, invocations) {
 			s = shared
+		}
+		if s != nil && c.opensOther(name, s) {
+			continue
 		}
 		if s == nil {
 			s = serviceOfModel(name, v)
@@ -225,6 +228,9 @@ func (c *container) speaksWith(s *service, invocations []invocation) bool {
 	if c.namesModelOf(s) || has(func(name string) bool { return beginsWith(s.Companions, name) }) {
 		return true
 	}
+	if s.BesideOthers && has(func(name string) bool { return c.hasKeyOfOther(name, s) }) {
+		return true
+	}
 	if !s.ByName || has(func(name string) bool { return matchesGlob(s.OtherUses, name) }) {
 		return false
 	}
@@ -241,9 +247,22 @@ func (c *container) namesModelOf(s *service) bool {
 	})
 }
 
+// hasKeyOfOther says whether the variable is a key for another hosted API.
+func (c *container) hasKeyOfOther(name string, s *service) bool {
+	other := serviceOfKey(name)
+	return other != nil && other != s && !isOff(c.env.variables[name]) && !c.opensOther(name, other)
+}
+
 // isOff says whether a variable is there without saying yes.
-func isOff(v variable) bool {
-	return v.known() && (v.value == "" || v.value == "0" || strings.EqualFold(v.value, "false"))
+func isOff(v variable) bool { return v.off || (v.known() && saysNo(v.value)) }
+
+// saysNo says whether a value is there to say that there is none.
+func saysNo(value string) bool {
+	switch strings.ToLower(value) {
+	case "", "0", "false", "no", "off", "none", "disabled":
+		return true
+	}
+	return false
 }
 
 // hostOf is the host in an address, with or without a scheme.

@@ -75,8 +75,8 @@ func (c *container) trainsByImage(invocations []invocation) bool {
 func (c *container) trainsByData(invocations []invocation) bool {
 	framework := ""
 	for _, name := range []string{path.Base(c.image.path), c.name, c.pod.in.Workload.Name} {
-		if framework = frameworkIn(name); framework != "" {
-			break
+		if framework == "" && (c.isCapable() || !speaksOf(index.commonFrameworks, name)) {
+			framework = frameworkIn(name)
 		}
 	}
 	if framework == "" {

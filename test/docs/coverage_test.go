@@ -28,9 +28,11 @@ type patterns struct {
 		Models     []string `json:"models"`
 		Companions []string `json:"companions"`
 		ByName     bool     `json:"byName"`
-		OtherUses  []string `json:"otherUses"`
-		Switches   []string `json:"switches"`
-		Names      []string `json:"names"`
+		// BesideOthers says that the shared keys count beside those of other APIs.
+		BesideOthers bool     `json:"besideOthers"`
+		OtherUses    []string `json:"otherUses"`
+		Switches     []string `json:"switches"`
+		Names        []string `json:"names"`
 		// SharedHosts are those of other services as well.
 		SharedHosts []string `json:"sharedHosts"`
 		Servers     []string `json:"servers"`
@@ -81,9 +83,12 @@ type patterns struct {
 	ServerNames       []string `json:"serverNames"`
 	AssistantNames    []string `json:"assistantNames"`
 	AssistantParts    []string `json:"assistantParts"`
-	HostedModels      []string `json:"hostedModels"`
-	ProviderEnv       []string `json:"providerEnv"`
-	ModelProviders    []struct {
+	// CommonAssistantParts count beside AssistantStores.
+	CommonAssistantParts []string `json:"commonAssistantParts"`
+	AssistantStores      []string `json:"assistantStores"`
+	HostedModels         []string `json:"hostedModels"`
+	ProviderEnv          []string `json:"providerEnv"`
+	ModelProviders       []struct {
 		Prefix     string   `json:"prefix"`
 		Models     []string `json:"models"`
 		Repository bool     `json:"repository"`
@@ -123,14 +128,26 @@ type product struct {
 	Names  []string `json:"names"`
 	Flags  []string `json:"flags"`
 	Labels []string `json:"labels"`
+	// CommonNames and what is Shared mean other things as well, unless one of the Signs is there.
+	CommonNames []string `json:"commonNames"`
+	NotPlugins  []string `json:"notPlugins"`
+	Shared      struct {
+		Images      []string `json:"images"`
+		BaseImages  []string `json:"baseImages"`
+		EnvPrefixes []string `json:"envPrefixes"`
+		Flags       []string `json:"flags"`
+		Imports     []string `json:"imports"`
+	} `json:"shared"`
+	Signs []string `json:"signs"`
 	// Managers are values of the label of the tool that made the object.
 	Managers []string `json:"managers"`
 	Programs []struct {
 		Exec   string   `json:"exec"`
 		Sub    []string `json:"sub"`
 		Module string   `json:"module"`
-		// Download programs fetch a model; that shows no product.
+		// Download programs fetch a model; that shows no product. Shared ones are others' as well.
 		Download bool `json:"download"`
+		Shared   bool `json:"shared"`
 	} `json:"programs"`
 }
 
@@ -176,6 +193,9 @@ func coverage(p patterns) string {
 		}
 		line("| %s | %s | %s |", product.Name, category, product.recognisedBy())
 	}
+	line("\nWhat others share, and a word of other meanings, counts only beside something else: what others share beside an " +
+		"accelerator, a hub's token, a flag for a served model, the product's name in that of the image, or one of the signs; " +
+		"an import beside a call that loads a model; a word where it is the whole name, or beside a word for a server, a family of models or a model.")
 	line("\nThe tags of these images are not the version of the product in them: %s.", spans(p.VendorImages))
 	line("\n## Hosted APIs\n\n| API | Variables that hold a key or the like | Variables that hold the address | The provider's hosts |\n|---|---|---|---|")
 	for _, s := range p.Services {
@@ -185,9 +205,11 @@ func coverage(p patterns) string {
 		if len(s.SharedKeys) > 0 {
 			line("\n%s counts for %s only beside %s.", spans(s.SharedKeys), s.Name, companionsOf(s.Packages, s.Models, s.Companions))
 		}
+		if s.BesideOthers {
+			line("So it does beside a key for another of the APIs.")
+		}
 		if s.ByName {
-			line("So it does beside an agent's framework, or where the workload, container, image or program has a word of %s or a name with %s in it, unless a variable like %s says what else the key opens.",
-				spans(p.AssistantNames), spans(p.AssistantParts), spans(s.OtherUses))
+			line("So it does beside an agent's framework, or where the workload, container, image or program is named like an assistant%s.", unless(s.OtherUses))
 		}
 		if len(s.SharedHosts) > 0 {
 			line("\n%s of %s count only in a variable for this API or a model server.", spans(s.SharedHosts), s.Name)
@@ -196,6 +218,8 @@ func coverage(p patterns) string {
 			line("\nThe key of %s shows nothing where variables like %s are there and all hold addresses elsewhere.", s.Name, spans(s.Servers))
 		}
 	}
+	line("\nA program is named like an assistant with a word of %s or a name with %s in it, or beside a variable that begins with one of %s also with %s.",
+		spans(p.AssistantNames), spans(p.AssistantParts), spans(p.AssistantStores), spans(p.CommonAssistantParts))
 	line("\nThe variables %s name the API:\n\n| Value | API |\n|---|---|", spans(p.ProviderEnv))
 	for _, s := range p.Services {
 		if len(s.Names) > 0 {
@@ -278,7 +302,7 @@ func companionsOf(packages, models, companions []string) string {
 
 // recognisedBy says how a product is recognised, in the order of what counts most.
 func (p *product) recognisedBy() string {
-	var commands, fetches []string
+	var commands, shared, fetches []string
 	for _, program := range p.Programs {
 		words := append([]string{program.Exec}, program.Sub...)
 		if program.Module != "" {
@@ -286,13 +310,11 @@ func (p *product) recognisedBy() string {
 		}
 		if command := strings.Join(words, " "); program.Download {
 			fetches = append(fetches, command)
+		} else if program.Shared {
+			shared = append(shared, command)
 		} else {
 			commands = append(commands, command)
 		}
-	}
-	prefixes := make([]string, len(p.EnvPrefixes))
-	for i, prefix := range p.EnvPrefixes {
-		prefixes[i] = prefix + "*"
 	}
 	var ways []string
 	for _, way := range []struct {
@@ -301,15 +323,35 @@ func (p *product) recognisedBy() string {
 	}{
 		{"command", commands}, {"pip install", slices.Concat(p.Packages, p.Plugins)}, {"import in python -c", p.Imports},
 		{"image", p.Images}, {"image of a mirror", p.MirrorImages}, {"the latter beside a variable", p.MirrorEnvPrefixes},
-		{"image beside a sign of training", p.BaseImages}, {"variable", prefixes}, {"a model is fetched by", fetches},
+		{"image beside a sign of training", p.BaseImages}, {"variable", begun(p.EnvPrefixes)}, {"a model is fetched by", fetches},
 		{"a model is named by the image", p.ModelImages}, {"a model is named by the tag of", p.TagModels},
 		{"flag", dashed(p.Flags)}, {"word in an image's name beside an accelerator or hub's token", p.Names}, {"runtime label", p.Labels}, {"label `app.kubernetes.io/managed-by`", p.Managers},
+		{"no package", p.NotPlugins}, {"word of other meanings as well", p.CommonNames},
+		{"what others share", slices.Concat(shared, p.Shared.Imports, p.Shared.Images, p.Shared.BaseImages, begun(p.Shared.EnvPrefixes), dashed(p.Shared.Flags))},
+		{"signs beside that", p.Signs},
 	} {
 		if len(way.items) > 0 {
 			ways = append(ways, way.name+" "+spans(way.items))
 		}
 	}
 	return strings.Join(ways, "; ")
+}
+
+// unless says which variables speak against something.
+func unless(others []string) string {
+	if len(others) == 0 {
+		return ""
+	}
+	return ", unless a variable like " + spans(others) + " says what else the key opens"
+}
+
+// begun are patterns for what begins so.
+func begun(prefixes []string) []string {
+	all := make([]string, len(prefixes))
+	for i, prefix := range prefixes {
+		all[i] = prefix + "*"
+	}
+	return all
 }
 
 // namesOf are the keys that have the role, sorted.
