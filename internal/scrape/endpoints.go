@@ -39,8 +39,14 @@ func tail(name string, is func(string) bool) (string, bool) {
 // namesModelServer says whether a variable of this name holds the address of a model server:
 // it is known, or ends in a word for such a server and one for an address.
 func namesModelServer(name string) bool {
+	_, ok := tail(name, func(rest string) bool { return index.endpoints[rest] || index.commonEndpoints[rest] })
+	return ok && !speaksOf(index.dashboards, name)
+}
+
+// mayNameOther says whether servers of other kinds have such names too.
+func mayNameOther(name string) bool {
 	_, ok := tail(name, func(rest string) bool { return index.endpoints[rest] })
-	return ok
+	return !ok
 }
 
 // mayNameModelServer says whether a variable of this name may hold the address of a model server.
@@ -60,7 +66,7 @@ func endsLikeAddress(name string) bool {
 func isServerAddress(name string, v variable) bool {
 	host := hostOf(v.value)
 	switch {
-	case net.ParseIP(host).IsUnspecified() || isArtefact(v.value):
+	case net.ParseIP(host).IsUnspecified() || isArtefact(v.value) || isPage(v.value) || speaksOf(index.dashboards, host):
 		return false
 	case strings.HasPrefix(v.value, "http"):
 		return true
@@ -73,12 +79,20 @@ func isServerAddress(name string, v variable) bool {
 	return err == nil && (u.Port() != "" || strings.HasSuffix(name, "HOST"))
 }
 
+// isPage says whether the address is that of a page, a picture or another file that a server hands out.
+func isPage(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && slices.Contains(patterns.PageFiles, path.Ext(u.Path))
+}
+
 // modelPaths are the paths of OpenAI's protocol that ask a model, ollamaPaths those of Ollama, which
 // anybody's server may have.
 var (
-	modelPaths  = []string{"/v1/chat/completions", "/v1/completions", "/v1/embeddings"}
+	modelPaths  = []string{"/v1/chat/completions", completions, "/v1/embeddings"}
 	ollamaPaths = []string{"/api/generate", "/api/chat", "/api/embeddings", "/api/embed"}
 )
+
+const completions = "/v1/completions"
 
 // asksModel says whether the address has the path of a model server's API, of Ollama's only at its
 // port or at a host that is named after it.
@@ -91,7 +105,11 @@ func asksModel(address string) bool {
 	if slices.Contains(ollamaPaths, to) {
 		return u.Port() == "11434" || slices.Contains(words(u.Hostname()), "ollama")
 	}
-	return slices.ContainsFunc(modelPaths, func(p string) bool { return strings.HasSuffix(to, p) })
+	return slices.ContainsFunc(modelPaths, func(p string) bool {
+		below, ok := strings.CutSuffix(to, p)
+		// Courses and forms are completed as well, below paths of their own.
+		return ok && (p != completions || (strings.Count(below, "/") <= 1 && below != "/api"))
+	})
 }
 
 // isModelAddress says whether a variable holds an address of which no other sign has to say that it is
@@ -105,7 +123,7 @@ func isModelAddress(name string, v variable) bool {
 	if host == "" || host == "localhost" || net.ParseIP(host).IsLoopback() { // perhaps the program itself
 		return false
 	}
-	return asksModel(v.value) || isFamilyAddress(name)
+	return asksModel(v.value) || (isFamilyAddress(name) && !isForeign(v.value))
 }
 
 // isFamilyAddress says whether the variable is named after the endpoint of a family of models, or after one
@@ -128,6 +146,11 @@ func isOwn(host string) bool {
 		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal"))
 }
 
+// isForeign says whether the address is one of the public web that has no path of a model server.
+func isForeign(address string) bool {
+	return strings.HasPrefix(address, "https://") && !isOwn(hostOf(address)) && !speaksProtocol(address) && !asksModel(address)
+}
+
 // speaksProtocol says whether the address has a path of OpenAI's protocol; the second is KServe's.
 func speaksProtocol(address string) bool {
 	u, err := url.Parse(address)
@@ -138,20 +161,21 @@ func speaksProtocol(address string) bool {
 func (c *container) callsModelServer(invocations []invocation) bool {
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
-		if v.value != "" && c.isModelServer(name, v.value) && isServerAddress(name, v) {
+		if v.value != "" && c.isModelServer(name, v.value, invocations) && isServerAddress(name, v) {
 			return true
 		}
 		if c.statesModelAddress(name) {
 			return true
 		}
 		// Where the answer lies elsewhere, the name must say what it is the answer to.
-		if strings.HasPrefix(v.missing, "key ") && namesModelServer(name) {
+		if strings.HasPrefix(v.missing, "key ") && namesModelServer(name) && c.isModelServer(name, "", invocations) {
 			return true
 		}
 	}
 	for _, inv := range invocations {
 		for _, f := range inv.flags(false, nil) {
-			if name := asVariable(f.name); namesModelServer(name) && isServerAddress(name, variable{value: f.value().text}) {
+			name, address := asVariable(f.name), f.value().text
+			if namesModelServer(name) && c.isModelServer(name, address, invocations) && isServerAddress(name, variable{value: address}) {
 				return true
 			}
 		}
@@ -167,17 +191,25 @@ func (c *container) statesModelAddress(name string) bool {
 
 // isModelServer says whether the address that a variable holds is a model server's. Where the
 // variable could hold any server's, something must say that this one is a language model's.
-func (c *container) isModelServer(name, address string) bool {
+func (c *container) isModelServer(name, address string, invocations []invocation) bool {
 	switch {
 	case namesModelServer(name):
-		return true
+		return !mayNameOther(name) || c.asksServer(address) || c.isFrontEnd(invocations)
 	case index.generalEndpoints[name]:
-		return c.hasLanguageModelVariable() || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isRepositoryOrKnown))
+		return c.hasLanguageModelVariable() || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isPlainModelName))
 	case index.protocolEndpoints[name]:
 		return speaksProtocol(address) && c.namesAnyModel(isKnownModelName)
 	default:
 		return false
 	}
+}
+
+// asksServer says whether something shows that the server at the address is a model's: its path or host,
+// or what the container names beside it.
+func (c *container) asksServer(address string) bool {
+	p := productIn(hostOf(address))
+	return speaksProtocol(address) || asksModel(address) || (p != nil && p.Category == evidence.CategoryInference) ||
+		c.hasLanguageModelVariable() || c.lacksModel() || c.namesAnyModel(isRepositoryOrKnown)
 }
 
 func (c *container) hasLanguageModelVariable() bool {
@@ -192,6 +224,19 @@ func (c *container) namesAnyModel(like func(string) bool) bool {
 func isKnownModelName(name string) bool {
 	name = strings.ToLower(name)
 	return beginsWith(patterns.HostedFamilies, name) || beginsWith(patterns.ModelFamilies, name) || beginsWith(patterns.ModelFamilies, path.Base(name))
+}
+
+// isPlainModelName says whether owner/name is one of a known model, a known maker's, or one that says how
+// the model was made: the cars of a shop have such names too.
+func isPlainModelName(name string) bool {
+	if isKnownModelName(name) {
+		return true
+	}
+	if !isRepositoryOrKnown(name) {
+		return false
+	}
+	owner, model, _ := strings.Cut(strings.ToLower(name), "/")
+	return index.modelMakers[owner] || sizedName.MatchString(model) || speaksOf(index.modelWords, model)
 }
 
 func isRepositoryOrKnown(name string) bool {
