@@ -31,7 +31,7 @@ func isVectorStore(name string, v variable) bool {
 		return true
 	}
 	return beginsWith(patterns.CommonVectorStores, name) &&
-		(index.storeEndings[name[strings.LastIndexByte(name, '_')+1:]] || speaksOf(index.storeNames, clip(v.value, maxNameBytes)))
+		(index.storeEndings[name[strings.LastIndexByte(name, '_')+1:]] || index.storeNames[strings.ToLower(v.value)])
 }
 
 // namesIndex says whether the variable holds the name of a database's index.

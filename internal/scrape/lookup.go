@@ -32,7 +32,7 @@ type lookup struct {
 	modelMakers, modelWords, thingNames, generalNames                      map[string]bool
 	modelPathWords, datasetPathWords                                       map[string]bool
 	storeEndings, storeNames, plainRetrievalNames, indexReaders            map[string]bool
-	otherEmbeddings                                                        map[string]bool
+	otherEmbeddings, runNames                                              map[string]bool
 	pythonRules                                                            map[string][]pythonRule
 	execs, modules                                                         map[string][]start
 	execGlobs                                                              []start
@@ -61,8 +61,8 @@ func newLookup(t *table) *lookup {
 		modelMakers: set(t.ModelMakers), modelWords: set(t.ModelWords), thingNames: set(t.ThingNames), generalNames: set(t.GeneralNames),
 		modelPathWords: set(t.ModelPathWords), datasetPathWords: set(t.DatasetPathWords),
 		storeEndings: set(t.StoreEndings), storeNames: set(t.StoreNames), plainRetrievalNames: set(t.PlainRetrievalNames), indexReaders: set(t.IndexReaders),
-		otherEmbeddings: set(t.OtherEmbeddings),
-		execs:           map[string][]start{}, modules: map[string][]start{},
+		otherEmbeddings: set(t.OtherEmbeddings), runNames: set(t.RunNames),
+		execs: map[string][]start{}, modules: map[string][]start{},
 		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
 	}
 	for _, use := range t.DatasetEnvUses {

@@ -190,9 +190,11 @@ type table struct {
 	OtherModelFiles  []string `json:"otherModelFiles"`
 	ModelPathWords   []string `json:"modelPathWords"`
 	DatasetPathWords []string `json:"datasetPathWords"`
-	DatasetFiles     []string `json:"datasetFiles"`
-	RevisionFlags    []string `json:"revisionFlags"`
-	RevisionEnv      []string `json:"revisionEnv"`
+	// RunNames begin the second part of what is owner/name only by its form.
+	RunNames      []string `json:"runNames"`
+	DatasetFiles  []string `json:"datasetFiles"`
+	RevisionFlags []string `json:"revisionFlags"`
+	RevisionEnv   []string `json:"revisionEnv"`
 	// ManyValueFlags take all the words up to the next flag.
 	ManyValueFlags []string `json:"manyValueFlags"`
 	// ModelFolders are the first parts of relative paths.

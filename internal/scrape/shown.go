@@ -52,8 +52,8 @@ func (c *container) isModelLike(text string) bool {
 		return false
 	case isKnownModelName(text) || onHub(text) || isFileOfModel(text) || c.isModelFolder(text):
 		return true
-	case hubName.MatchString(text) && !isRelativePath(text):
-		return true
+	case hubName.MatchString(text):
+		return !isRelativePath(text) && !index.runNames[words(path.Base(text))[0]]
 	}
 	return speaksOf(index.modelPathWords, text) || hasFamily(patterns.FamilyNames, text) || hasFamily(patterns.Architectures, text) ||
 		hasFamily(patterns.CommonFamilyNames, text) || sizedName.MatchString(strings.ToLower(text))
