@@ -12,6 +12,9 @@ import (
 // retrieves says whether the container fills or asks a vector database for a language model:
 // it has the database's address, and its own name or its program's says what it does with it.
 func (c *container) retrieves(invocations []invocation) (evidence.Evidence, bool) {
+	if !slices.ContainsFunc(c.env.order, isStoreName) {
+		return evidence.Evidence{}, false
+	}
 	names := append(c.programNames(invocations), c.name)
 	retrieves := speaksOf(index.retrievalNames, names...)
 	searches := speaksOf(index.plainRetrievalNames, names...) || c.embedsDocuments(invocations) ||

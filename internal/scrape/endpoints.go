@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
@@ -159,23 +160,25 @@ func speaksProtocol(address string) bool {
 
 // callsModelServer says whether the container has the address of a model server.
 func (c *container) callsModelServer(invocations []invocation) bool {
+	// What the container says of a model server is the same for every address.
+	beside := sync.OnceValue(func() bool { return c.speaksOfModelServer(invocations) })
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
-		if v.value != "" && c.isModelServer(name, v.value, invocations) && isServerAddress(name, v) {
+		if v.value != "" && c.isModelServer(name, v.value, beside) && isServerAddress(name, v) {
 			return true
 		}
 		if c.statesModelAddress(name) {
 			return true
 		}
 		// Where the answer lies elsewhere, the name must say what it is the answer to.
-		if strings.HasPrefix(v.missing, "key ") && namesModelServer(name) && c.isModelServer(name, "", invocations) {
+		if strings.HasPrefix(v.missing, "key ") && namesModelServer(name) && c.isModelServer(name, "", beside) {
 			return true
 		}
 	}
 	for _, inv := range invocations {
 		for _, f := range inv.flags(false, nil) {
 			name, address := asVariable(f.name), f.value().text
-			if namesModelServer(name) && c.isModelServer(name, address, invocations) && isServerAddress(name, variable{value: address}) {
+			if namesModelServer(name) && c.isModelServer(name, address, beside) && isServerAddress(name, variable{value: address}) {
 				return true
 			}
 		}
@@ -191,10 +194,10 @@ func (c *container) statesModelAddress(name string) bool {
 
 // isModelServer says whether the address that a variable holds is a model server's. Where the
 // variable could hold any server's, something must say that this one is a language model's.
-func (c *container) isModelServer(name, address string, invocations []invocation) bool {
+func (c *container) isModelServer(name, address string, beside func() bool) bool {
 	switch {
 	case namesModelServer(name):
-		return !mayNameOther(name) || c.asksServer(address) || c.isFrontEnd(invocations)
+		return !mayNameOther(name) || isServerOfModels(address) || beside()
 	case index.generalEndpoints[name]:
 		return c.hasLanguageModelVariable() || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isPlainModelName))
 	case index.protocolEndpoints[name]:
@@ -204,12 +207,15 @@ func (c *container) isModelServer(name, address string, invocations []invocation
 	}
 }
 
-// asksServer says whether something shows that the server at the address is a model's: its path or host,
-// or what the container names beside it.
-func (c *container) asksServer(address string) bool {
+// isServerOfModels says whether the path or the host in an address shows that a model server is there.
+func isServerOfModels(address string) bool {
 	p := productIn(hostOf(address))
-	return speaksProtocol(address) || asksModel(address) || (p != nil && p.Category == evidence.CategoryInference) ||
-		c.hasLanguageModelVariable() || c.lacksModel() || c.namesAnyModel(isRepositoryOrKnown)
+	return speaksProtocol(address) || asksModel(address) || (p != nil && p.Category == evidence.CategoryInference)
+}
+
+// speaksOfModelServer says whether something beside an address shows that a model server may be there.
+func (c *container) speaksOfModelServer(invocations []invocation) bool {
+	return c.hasLanguageModelVariable() || c.lacksModel() || c.namesAnyModel(isRepositoryOrKnown) || c.isFrontEnd(invocations)
 }
 
 func (c *container) hasLanguageModelVariable() bool {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
 
@@ -21,9 +23,9 @@ func (c *container) doesOtherWork(invocations []invocation) bool {
 	return speaksOf(index.otherWork, append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)...)
 }
 
-// showsModel says whether a model is named that shows by itself that the container runs it.
-func (c *container) showsModel(invocations []invocation) bool {
-	other := c.doesOtherWork(invocations)
+// showsModel says whether a model is named that shows by itself that the container runs it, which where it
+// does other work no name does that anything has.
+func (c *container) showsModel(other bool) bool {
 	return slices.ContainsFunc(c.models, func(m model) bool {
 		return m.role == evidence.RoleServed && !m.dataset && len(m.value.missing) == 0 && c.isShown(m) && (!m.general || !other)
 	})
@@ -33,11 +35,9 @@ func (c *container) showsModel(invocations []invocation) bool {
 func (c *container) isShown(m model) bool {
 	switch {
 	case !m.general:
-		return true
+		return m.dataset || !isOtherModelFile(m.value.text)
 	case m.dataset:
-		return c.isDatasetLike(m.value.text) || slices.ContainsFunc(c.models, func(other model) bool {
-			return !other.dataset && other.role == evidence.RoleServed && len(other.value.missing) == 0 && c.isShown(other)
-		})
+		return c.isDatasetLike(m.value.text)
 	default:
 		return c.isModelLike(m.value.text)
 	}
@@ -48,15 +48,27 @@ func (c *container) isShown(m model) bool {
 func (c *container) isModelLike(text string) bool {
 	text = clip(text, maxNameBytes)
 	switch {
-	case slices.Contains(patterns.OtherModelFiles, path.Ext(text)):
+	case isOtherModelFile(text):
 		return false
-	case isKnownModelName(text) || onHub(text) || isFileOfModel(text) || c.isModelFolder(text):
+	case isKnownModelName(text) || onHub(text) || isFileOfModel(text) || c.isModelFolder(text) || c.isAmongModels(text):
 		return true
 	case hubName.MatchString(text):
 		return !isRelativePath(text) && !index.runNames[words(path.Base(text))[0]]
 	}
 	return speaksOf(index.modelPathWords, text) || hasFamily(patterns.FamilyNames, text) || hasFamily(patterns.Architectures, text) ||
 		hasFamily(patterns.CommonFamilyNames, text) || sizedName.MatchString(strings.ToLower(text))
+}
+
+// isAmongModels says whether the path is in a volume that is named after models.
+func (c *container) isAmongModels(text string) bool {
+	return slices.ContainsFunc(c.mounts, func(m corev1.VolumeMount) bool {
+		return within(text, m.MountPath) && speaksOf(index.modelPathWords, m.Name)
+	})
+}
+
+// isOtherModelFile says whether the text ends like the file of a model that something is drawn or built by.
+func isOtherModelFile(text string) bool {
+	return slices.Contains(patterns.OtherModelFiles, strings.ToLower(path.Ext(text)))
 }
 
 func isFileOfModel(text string) bool { return slices.Contains(patterns.ModelFiles, path.Ext(text)) }

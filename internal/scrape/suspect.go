@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
@@ -32,7 +33,7 @@ func (c *container) suspect(invocations []invocation) {
 		category, c.evident = evidence.CategoryAgent, true
 	case !c.accelerated && c.embeds() && (c.isJob() || !c.hasHubToken()):
 		category = c.embeddingCategory(invocations)
-	case c.isCapable() && c.showsModel(invocations):
+	case c.isCapable() && c.showsModel(c.doesOtherWork(invocations)):
 		category = evidence.CategoryInference
 	case c.accelerated && ((servesByScript(invocations) && !c.doesOtherWork(invocations)) || c.servesByName(invocations)):
 		category, c.evident = evidence.CategoryInference, true
@@ -106,12 +107,13 @@ func (c *container) converts(invocations []invocation) bool {
 	return c.isJob() && speaksOf(index.conversionNames, append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)...)
 }
 
-// namesTraining says whether a dataset to read or a model to write is named. Where code uses a
-// model, a dataset is what it uses it on.
+// namesTraining says whether a dataset to read or a model to write is named, which beside a model need not
+// show itself. Where code uses a model, a dataset is what it uses it on.
 func (c *container) namesTraining(infers bool) bool {
+	model := sync.OnceValue(func() bool { return c.showsModel(false) })
 	for _, m := range c.models {
 		trains := m.role == evidence.RoleOutput || (m.role == evidence.RoleDataset && !infers)
-		if trains && len(m.value.missing) == 0 && c.isShown(m) {
+		if trains && len(m.value.missing) == 0 && (c.isShown(m) || model()) {
 			return true
 		}
 	}
@@ -156,9 +158,9 @@ func (c *container) trains(invocations []invocation) bool {
 }
 
 // infers says whether a script that the invocation runs is named like one that runs a model,
-// and none like one that trains.
+// and none like one that trains. Beside a known launcher of models any beginning of such a name will do.
 func infers(inv invocation) bool {
-	return servesByScript([]invocation{inv}) && !trains([]invocation{inv})
+	return runsScript([]invocation{inv}, servingBeginnings) && !trains([]invocation{inv})
 }
 
 // benchmarks says whether a program is named like one that measures a server, which it does from
@@ -179,6 +181,9 @@ const webServer = "http.server"
 func runsScript(invocations []invocation, vocabulary []string) bool {
 	return runsScriptLike(invocations, func(name string, _ bool) bool { return nameBegins(name, vocabulary) })
 }
+
+// servingBeginnings are those of the names of all scripts that may serve.
+var servingBeginnings = slices.Concat(patterns.ServingScripts, patterns.CommonServingScripts)
 
 // servesByScript says whether a script or module is named like one that runs a model.
 func servesByScript(invocations []invocation) bool {
