@@ -104,11 +104,15 @@ func (c *container) forwards(invocations []invocation) bool {
 	return speaksOf(index.forwarders, append(c.programNames(invocations), c.name)...)
 }
 
+// sentenceTransformer is in the names of variables for the models of a library for embeddings.
+const sentenceTransformer = "SENTENCE_TRANSFORMER"
+
 // embeds says whether a variable names the model that the container makes embeddings with.
 func (c *container) embeds() bool {
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
-		if v.known() && endsLikeModel(name) && speaksOf(index.embeddingNames, name) && isRepositoryOrKnown(v.value) && !isFileName(v.value) {
+		speaks := speaksOf(index.embeddingNames, name) || strings.Contains(asVariable(name), sentenceTransformer)
+		if v.known() && endsLikeModel(name) && speaks && isRepositoryOrKnown(v.value) && !isFileName(v.value) {
 			return true
 		}
 	}

@@ -199,7 +199,7 @@ func (c *container) isModelServer(name, address string, beside func() bool) bool
 	case namesModelServer(name):
 		return !mayNameOther(name) || isServerOfModels(address) || beside()
 	case index.generalEndpoints[name]:
-		return c.hasLanguageModelVariable() || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isPlainModelName))
+		return c.hasLanguageModelVariable() || (strings.HasPrefix(name, "CHAT_") && isHostOfModels(address)) || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isPlainModelName))
 	case index.protocolEndpoints[name]:
 		return speaksProtocol(address) && c.namesAnyModel(isKnownModelName)
 	default:
@@ -209,8 +209,22 @@ func (c *container) isModelServer(name, address string, beside func() bool) bool
 
 // isServerOfModels says whether the path or the host in an address shows that a model server is there.
 func isServerOfModels(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return isHostOfModels(address)
+	}
+	to := path.Clean("/" + u.Path)
+	return speaksProtocol(address) || asksModel(address) || isHostOfModels(address) ||
+		slices.ContainsFunc(serverPaths, func(p string) bool { return within(to, p) })
+}
+
+// serverPaths begin the paths of KServe's second protocol, of TorchServe and of MLflow.
+var serverPaths = []string{"/v2/models", "/predictions", "/invocations"}
+
+// isHostOfModels says whether the host is named after a model server's program.
+func isHostOfModels(address string) bool {
 	p := productIn(hostOf(address))
-	return speaksProtocol(address) || asksModel(address) || (p != nil && p.Category == evidence.CategoryInference)
+	return p != nil && p.Category == evidence.CategoryInference
 }
 
 // speaksOfModelServer says whether something beside an address shows that a model server may be there.

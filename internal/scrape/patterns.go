@@ -186,8 +186,10 @@ type table struct {
 	// GeneralNames are variables, and flags in the spelling of variables, that programs of any kind have:
 	// alone they show an AI workload only by a value that is like a model's or dataset's. OtherModelFiles
 	// are endings that such a value does not have, the rest is what it may have.
-	GeneralNames     []string `json:"generalNames"`
-	OtherModelFiles  []string `json:"otherModelFiles"`
+	GeneralNames    []string `json:"generalNames"`
+	OtherModelFiles []string `json:"otherModelFiles"`
+	// FrameworkFiles are endings of files in which frameworks keep models, and other programs other things.
+	FrameworkFiles   []string `json:"frameworkFiles"`
 	ModelPathWords   []string `json:"modelPathWords"`
 	DatasetPathWords []string `json:"datasetPathWords"`
 	// RunNames begin the second part of what is owner/name only by its form.

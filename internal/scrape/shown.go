@@ -71,7 +71,9 @@ func isOtherModelFile(text string) bool {
 	return slices.Contains(patterns.OtherModelFiles, strings.ToLower(path.Ext(text)))
 }
 
-func isFileOfModel(text string) bool { return slices.Contains(patterns.ModelFiles, path.Ext(text)) }
+func isFileOfModel(text string) bool {
+	return slices.Contains(patterns.ModelFiles, path.Ext(text)) || slices.Contains(patterns.FrameworkFiles, path.Ext(text))
+}
 
 // isDatasetLike says the same of a dataset. A repository's name needs the hub's token beside it: file
 // systems and databases have such names too.
