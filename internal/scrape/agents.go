@@ -12,21 +12,45 @@ import (
 // retrieves says whether the container fills or asks a vector database for a language model:
 // it has the database's address, and its own name or its program's says what it does with it.
 func (c *container) retrieves(invocations []invocation) (evidence.Evidence, bool) {
+	if !slices.ContainsFunc(c.env.order, isStoreName) {
+		return evidence.Evidence{}, false
+	}
+	names := append(c.programNames(invocations), c.name)
+	retrieves := speaksOf(index.retrievalNames, names...)
+	searches := speaksOf(index.plainRetrievalNames, names...) || c.embedsDocuments(invocations) ||
+		(speaksOf(index.indexReaders, names...) && slices.ContainsFunc(c.env.order, namesIndex))
 	for _, name := range c.env.order {
-		for _, prefix := range patterns.VectorStores {
-			if strings.HasPrefix(name, prefix) && speaksOf(index.retrievalNames, append(c.programNames(invocations), c.name)...) {
-				return c.env.variables[name].evidence[0], true
-			}
+		v := c.env.variables[name]
+		if (retrieves && isVectorStore(name, v)) || (searches && beginsWith(patterns.SearchStores, name)) {
+			return v.evidence[0], true
 		}
 	}
 	return evidence.Evidence{}, false
 }
 
+// isVectorStore says whether the variable is about a database that is there for vectors.
+func isVectorStore(name string, v variable) bool {
+	if beginsWith(patterns.VectorStores, name) {
+		return true
+	}
+	return beginsWith(patterns.CommonVectorStores, name) &&
+		(index.storeEndings[name[strings.LastIndexByte(name, '_')+1:]] || index.storeNames[strings.ToLower(v.value)])
+}
+
+// namesIndex says whether the variable holds the name of a database's index.
+func namesIndex(name string) bool {
+	return name == "INDEX_NAME" || strings.HasSuffix(name, "_INDEX") || strings.HasSuffix(name, "_INDEX_NAME")
+}
+
 // embedsDocuments says whether the container or its program is named for making embeddings of
-// documents, as those are that fill a database which anything may be kept in.
+// documents, and has what it keeps them in or lets run for that: anything may be embedded elsewhere.
 func (c *container) embedsDocuments(invocations []invocation) bool {
-	return slices.ContainsFunc(append(c.programNames(invocations), c.name), func(name string) bool {
+	names := append(c.programNames(invocations), c.name)
+	embeds := slices.ContainsFunc(names, func(name string) bool {
 		return speaksOf(index.embeddingNames, name) && speaksOf(index.documentNames, name)
+	})
+	return embeds && !speaksOf(index.otherEmbeddings, names...) && slices.ContainsFunc(c.env.order, func(name string) bool {
+		return matchesGlob(patterns.KeeperEnv, name) || isVectorStore(name, c.env.variables[name]) || beginsWith(patterns.SearchStores, name)
 	})
 }
 
@@ -50,6 +74,11 @@ func (c *container) addStore(at evidence.Evidence) {
 	}
 }
 
+// isStoreName says whether the variable's name begins as those do that are about such a database.
+func isStoreName(name string) bool {
+	return beginsWith(patterns.VectorStores, name) || beginsWith(patterns.CommonVectorStores, name) || beginsWith(patterns.SearchStores, name)
+}
+
 // readStores reports the vector databases whose address an agent's container has.
 func (c *container) readStores() {
 	if len(c.stores) > 0 || c.category() != evidence.CategoryAgent {
@@ -57,7 +86,7 @@ func (c *container) readStores() {
 	}
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
-		if beginsWith(patterns.VectorStores, name) && v.known() && strings.HasPrefix(v.value, "http") && len(c.stores) < maxServedNames {
+		if isStoreName(name) && v.known() && strings.HasPrefix(v.value, "http") && len(c.stores) < maxServedNames {
 			c.addStore(v.evidence[0])
 		}
 	}
@@ -75,11 +104,15 @@ func (c *container) forwards(invocations []invocation) bool {
 	return speaksOf(index.forwarders, append(c.programNames(invocations), c.name)...)
 }
 
+// sentenceTransformer is in the names of variables for the models of a library for embeddings.
+const sentenceTransformer = "SENTENCE_TRANSFORMER"
+
 // embeds says whether a variable names the model that the container makes embeddings with.
 func (c *container) embeds() bool {
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
-		if v.known() && endsLikeModel(name) && speaksOf(index.embeddingNames, name) && isRepositoryOrKnown(v.value) && !isFileName(v.value) {
+		speaks := speaksOf(index.embeddingNames, name) || strings.Contains(asVariable(name), sentenceTransformer)
+		if v.known() && endsLikeModel(name) && speaks && isRepositoryOrKnown(v.value) && !isFileName(v.value) {
 			return true
 		}
 	}

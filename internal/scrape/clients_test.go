@@ -73,7 +73,7 @@ var clients = []family{
 	{"the protocol of OpenAI", app("MODEL_NAME=openai/Qwen/Qwen3-8B", "OPENAI_API_BASE=http://vllm:8000/v1", "OPENAI_API_KEY=x"), "agent | Qwen/Qwen3-8B called"},
 	{"a repository of OpenAI's", gpuApp("MODEL_ID=openai/gpt-oss-20b"), "inference | openai/gpt-oss-20b served"},
 	{"a repository of an owner like that", gpuApp("MODEL_ID=Groq/Llama-3-Groq-8B-Tool-Use"), "inference | Groq/Llama-3-Groq-8B-Tool-Use served"},
-	{"a path like that", gpuApp("MODEL_PATH=/hosted_vllm/m"), "inference | /hosted_vllm/m served file"},
+	{"a path like that", gpuApp("MODEL_PATH=/hosted_vllm/models/m"), "inference | /hosted_vllm/models/m served file"},
 
 	// Models that only hosted APIs have
 	{"a hosted model and nothing else", app("OPENAI_MODEL=gpt-4o-mini"), "agent | gpt-4o-mini called"},

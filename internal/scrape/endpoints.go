@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
@@ -39,8 +40,14 @@ func tail(name string, is func(string) bool) (string, bool) {
 // namesModelServer says whether a variable of this name holds the address of a model server:
 // it is known, or ends in a word for such a server and one for an address.
 func namesModelServer(name string) bool {
+	_, ok := tail(name, func(rest string) bool { return index.endpoints[rest] || index.commonEndpoints[rest] })
+	return ok && !speaksOf(index.dashboards, name)
+}
+
+// mayNameOther says whether servers of other kinds have such names too.
+func mayNameOther(name string) bool {
 	_, ok := tail(name, func(rest string) bool { return index.endpoints[rest] })
-	return ok
+	return !ok
 }
 
 // mayNameModelServer says whether a variable of this name may hold the address of a model server.
@@ -60,7 +67,7 @@ func endsLikeAddress(name string) bool {
 func isServerAddress(name string, v variable) bool {
 	host := hostOf(v.value)
 	switch {
-	case ipOf(host).IsUnspecified() || isArtefact(v.value):
+	case ipOf(host).IsUnspecified() || isArtefact(v.value) || isPage(v.value) || speaksOf(index.dashboards, host):
 		return false
 	case strings.HasPrefix(v.value, "http"):
 		return true
@@ -78,12 +85,20 @@ func listens(host string) bool {
 	return host == "localhost" || host == "*" || strings.HasPrefix(host, ":") || ipOf(host).IsLoopback()
 }
 
+// isPage says whether the address is that of a page, a picture or another file that a server hands out.
+func isPage(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && slices.Contains(patterns.PageFiles, path.Ext(u.Path))
+}
+
 // modelPaths are the paths of OpenAI's protocol that ask a model, ollamaPaths those of Ollama, which
 // anybody's server may have.
 var (
-	modelPaths  = []string{"/v1/chat/completions", "/v1/completions", "/v1/embeddings"}
+	modelPaths  = []string{"/v1/chat/completions", completions, "/v1/embeddings"}
 	ollamaPaths = []string{"/api/generate", "/api/chat", "/api/embeddings", "/api/embed"}
 )
+
+const completions = "/v1/completions"
 
 // asksModel says whether the address has the path of a model server's API, of Ollama's only at its
 // port or at a host that is named after it.
@@ -99,19 +114,25 @@ func asksModel(address string) bool {
 	if slices.Contains(ollamaPaths, to) {
 		return u.Port() == "11434" || slices.Contains(words(u.Hostname()), "ollama")
 	}
-	return slices.ContainsFunc(modelPaths, func(p string) bool { return strings.HasSuffix(to, p) })
+	return slices.ContainsFunc(modelPaths, func(p string) bool {
+		below, ok := strings.CutSuffix(to, p)
+		// Courses and forms are completed as well, below paths of their own.
+		return ok && (p != completions || (strings.Count(below, "/") <= 1 && below != "/api"))
+	})
 }
 
 // isModelAddress says whether a variable holds an address of which no other sign has to say that it is
 // a model server's: it has the path of such a server's API, or the variable is named after a family of
 // models, or after an endpoint for embeddings.
 func isModelAddress(name string, v variable) bool {
-	if !strings.HasPrefix(v.value, "http") || (!asksModel(v.value) && !isFamilyAddress(name)) ||
-		speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
+	if !strings.HasPrefix(v.value, "http") || speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
 		return false
 	}
 	host := hostOf(v.value)
-	return host != "" && host != "localhost" && !ipOf(host).IsLoopback() // those may be the program itself
+	if host == "" || host == "localhost" || ipOf(host).IsLoopback() { // perhaps the program itself
+		return false
+	}
+	return asksModel(v.value) || (isFamilyAddress(name) && !isForeign(v.value))
 }
 
 // isFamilyAddress says whether the variable is named after the endpoint of a family of models, or after one
@@ -134,6 +155,11 @@ func isOwn(host string) bool {
 		strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal"))
 }
 
+// isForeign says whether the address is one of the public web that has no path of a model server.
+func isForeign(address string) bool {
+	return strings.HasPrefix(address, "https://") && !isOwn(hostOf(address)) && !speaksProtocol(address) && !asksModel(address)
+}
+
 // speaksProtocol says whether the address has a path of OpenAI's protocol; the second is KServe's.
 func speaksProtocol(address string) bool {
 	u, err := url.Parse(address)
@@ -142,22 +168,25 @@ func speaksProtocol(address string) bool {
 
 // callsModelServer says whether the container has the address of a model server.
 func (c *container) callsModelServer(invocations []invocation) bool {
+	// What the container says of a model server is the same for every address.
+	beside := sync.OnceValue(func() bool { return c.speaksOfModelServer(invocations) })
 	for _, name := range c.env.order {
 		v := c.env.variables[name]
-		if v.value != "" && c.isModelServer(name, v.value) && isServerAddress(name, v) {
+		if v.value != "" && c.isModelServer(name, v.value, beside) && isServerAddress(name, v) {
 			return true
 		}
 		if c.statesModelAddress(name) {
 			return true
 		}
 		// Where the answer lies elsewhere, the name must say what it is the answer to.
-		if strings.HasPrefix(v.missing, "key ") && namesModelServer(name) {
+		if strings.HasPrefix(v.missing, "key ") && namesModelServer(name) && c.isModelServer(name, "", beside) {
 			return true
 		}
 	}
 	for _, inv := range invocations {
 		for _, f := range inv.flags(false, nil) {
-			if name := asVariable(f.name); namesModelServer(name) && isServerAddress(name, variable{value: f.value().text}) {
+			name, address := asVariable(f.name), f.value().text
+			if namesModelServer(name) && c.isModelServer(name, address, beside) && isServerAddress(name, variable{value: address}) {
 				return true
 			}
 		}
@@ -173,17 +202,42 @@ func (c *container) statesModelAddress(name string) bool {
 
 // isModelServer says whether the address that a variable holds is a model server's. Where the
 // variable could hold any server's, something must say that this one is a language model's.
-func (c *container) isModelServer(name, address string) bool {
+func (c *container) isModelServer(name, address string, beside func() bool) bool {
 	switch {
 	case namesModelServer(name):
-		return true
+		return !mayNameOther(name) || isServerOfModels(address) || beside()
 	case index.generalEndpoints[name]:
-		return c.hasLanguageModelVariable() || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isRepositoryOrKnown))
+		return c.hasLanguageModelVariable() || (strings.HasPrefix(name, "CHAT_") && isHostOfModels(address)) || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isPlainModelName))
 	case index.protocolEndpoints[name]:
 		return speaksProtocol(address) && c.namesAnyModel(isKnownModelName)
 	default:
 		return false
 	}
+}
+
+// isServerOfModels says whether the path or the host in an address shows that a model server is there.
+func isServerOfModels(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return isHostOfModels(address)
+	}
+	to := path.Clean("/" + u.Path)
+	return speaksProtocol(address) || asksModel(address) || isHostOfModels(address) ||
+		slices.ContainsFunc(serverPaths, func(p string) bool { return within(to, p) })
+}
+
+// serverPaths begin the paths of KServe's second protocol, of TorchServe and of MLflow.
+var serverPaths = []string{"/v2/models", "/predictions", "/invocations"}
+
+// isHostOfModels says whether the host is named after a model server's program.
+func isHostOfModels(address string) bool {
+	p, _ := productIn(hostOf(address))
+	return p != nil && p.Category == evidence.CategoryInference
+}
+
+// speaksOfModelServer says whether something beside an address shows that a model server may be there.
+func (c *container) speaksOfModelServer(invocations []invocation) bool {
+	return c.hasLanguageModelVariable() || c.lacksModel() || c.namesAnyModel(isRepositoryOrKnown) || c.isFrontEnd(invocations)
 }
 
 func (c *container) hasLanguageModelVariable() bool {
@@ -198,6 +252,19 @@ func (c *container) namesAnyModel(like func(string) bool) bool {
 func isKnownModelName(name string) bool {
 	name = strings.ToLower(name)
 	return beginsWith(patterns.HostedFamilies, name) || beginsWith(patterns.ModelFamilies, name) || beginsWith(patterns.ModelFamilies, path.Base(name))
+}
+
+// isPlainModelName says whether owner/name is one of a known model, a known maker's, or one that says how
+// the model was made: the cars of a shop have such names too.
+func isPlainModelName(name string) bool {
+	if isKnownModelName(name) {
+		return true
+	}
+	if !isRepositoryOrKnown(name) {
+		return false
+	}
+	owner, model, _ := strings.Cut(strings.ToLower(name), "/")
+	return index.modelMakers[owner] || sizedName.MatchString(model) || speaksOf(index.modelWords, model)
 }
 
 func isRepositoryOrKnown(name string) bool {

@@ -21,12 +21,17 @@ func modelByName(name, value string) (evidence.Role, bool) {
 		return evidence.RoleCalled, true
 	case beginsWith(patterns.ModelFamilies, family), onHub(value):
 		return evidence.RoleServed, true
+	case speaksOf(index.thingNames, name), strings.HasSuffix(asVariable(name), deploymentName):
+		return "", false
 	case hubName.MatchString(value) && !isRelativePath(value) && !isFileName(value):
 		return evidence.RoleServed, true
 	default:
 		return "", false
 	}
 }
+
+// deploymentName ends the names of variables for a model that Azure deploys, and for what Kubernetes does.
+const deploymentName = "DEPLOYMENT_NAME"
 
 func endsLikeModel(name string) bool {
 	_, ok := tail(name, func(rest string) bool { return index.modelEnvEndings[rest] })

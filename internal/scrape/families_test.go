@@ -130,7 +130,7 @@ var families = []family{
 	{"an MCP server by npx", deployment(withCommand("node:22", "npx", "-y", "@modelcontextprotocol/server-filesystem", "/data")), "agent | mcp"},
 	{"NVIDIA's RAG chain", deployment(withEnv(withArgs("nvcr.io/nvidia/aiworkflows/rag-application-text-chatbot-langchain:24.08"), "APP_LLM_SERVERURL=nim:8000", "APP_LLM_MODELNAME=meta/llama3-8b-instruct", "APP_EMBEDDINGS_MODELNAME=nvidia/nv-embedqa-e5-v5", "APP_VECTORSTORE_URL=http://milvus:19530")), "agent | langchain | meta/llama3-8b-instruct called | nvidia/nv-embedqa-e5-v5 called | http://milvus:19530 vector-store"},
 	{"a RAG's embedder", deployment(withEnv(corev1.Container{Name: "embed-docs", Image: "<DOCKER_REPO>/embed-docs:1.0", Command: []string{"python", "/app/endpoint.py"}}, "QDRANT_URL=http://qdrant:6333")), "agent | http://qdrant:6333 vector-store"},
-	{"one that is known by its name", deployment(corev1.Container{Name: "embed-docs", Image: custom}), "agent"},
+	{"one that is known by its name and keeps what it makes", deployment(withEnv(corev1.Container{Name: "embed-docs", Image: custom}, "POSTGRES_HOST=pg")), "agent"},
 	{"one with an accelerator", deployment(gpu(corev1.Container{Name: "docs-embedder", Image: custom, Command: []string{"/embed"}})), ""},
 	{"documents of something embedded", deployment(corev1.Container{Name: "embedded-docs", Image: custom}), ""},
 	{"an embedder of something else", deployment(corev1.Container{Name: "video-embedder", Image: custom}), ""},

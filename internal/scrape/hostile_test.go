@@ -55,6 +55,8 @@ func TestHostileWorkloads(t *testing.T) {
 		"names and models":       {everyContainer(withArgs(vllmImage, append(repeat(200, text("--model=org/m%d")), repeat(200, text("--served-model-name=n%d"))...)...)), "later words were not read"},
 		"LoRA modules":           {deployment(withArgs(vllmImage, repeat(10_000, text("--lora-modules=a=b%d"))...)), "more models than are read"},
 		"dashless LoRA modules":  {deployment(withCommand("nvcr.io/nvidia/nemo:25.07", repeat(10_000, text("lora-modules=a=b%d"))...)), "more models than are read"},
+		"addresses of nothing":   {deployment(withEnv(withArgs(custom, repeat(10_000, text("--f%d"))...), repeat(2_000, text("V%d_MODEL_SERVER_URL=http://a:1/"))...)), ""},
+		"data of nothing":        {deployment(withGPU(withArgs(custom, append(repeat(120, text("--data-path=/x%d")), repeat(120, text("--model=/y%d"))...)...), "1")), ""},
 		"a long list":            {deployment(withCommand(plain, "lm_eval", "--model_args", fill("model=a,"), "--tasks", fill("a,"))), "more models than are read"},
 		"5,000 variables":        {deployment(withEnv(withArgs(vllmImage), repeat(5_000, text("V%d=x"))...)), "env[2048] and later variables were not read"},
 		"5,000 variables, 100 x": {deployment(repeat(100, func(int) corev1.Container { return withEnv(withArgs(vllmImage), repeat(5_000, text("V%d=x"))...) })...), "later variables were not read"},

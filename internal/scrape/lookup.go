@@ -29,6 +29,11 @@ type lookup struct {
 	conversionNames, ownServers, frontEnds, retrievalNames                 map[string]bool
 	benchmarkNames, servingSubjects, servingWords, otherPurposes           map[string]bool
 	noRuntimes, modelEnvEndings, commonFrameworks                          map[string]bool
+	commonEndpoints, dashboards, otherWork, servingObjects                 map[string]bool
+	modelMakers, modelWords, thingNames, generalNames                      map[string]bool
+	modelPathWords, datasetPathWords                                       map[string]bool
+	storeEndings, storeNames, plainRetrievalNames, indexReaders            map[string]bool
+	otherEmbeddings, runNames                                              map[string]bool
 	pythonRules                                                            map[string][]pythonRule
 	execs, modules                                                         map[string][]start
 	execGlobs                                                              []start
@@ -53,6 +58,11 @@ func newLookup(t *table) *lookup {
 		managers: map[string]*product{}, noRuntimes: set(t.NoRuntimes), modelEnvEndings: set(t.ModelEnvEndings), commonFrameworks: set(t.CommonFrameworkNames),
 		benchmarkNames: set(t.BenchmarkNames), servingSubjects: set(t.ServingSubjects), servingWords: set(t.ServingWords), otherPurposes: set(t.OtherPurposes),
 		ownServers: set(t.OwnServers), conversionNames: set(t.ConversionNames), frontEnds: set(t.FrontEnds), retrievalNames: set(t.RetrievalNames),
+		commonEndpoints: set(t.CommonEndpoints), dashboards: set(t.Dashboards), otherWork: set(t.OtherWork), servingObjects: set(t.ServingObjects),
+		modelMakers: set(t.ModelMakers), modelWords: set(t.ModelWords), thingNames: set(t.ThingNames), generalNames: set(t.GeneralNames),
+		modelPathWords: set(t.ModelPathWords), datasetPathWords: set(t.DatasetPathWords),
+		storeEndings: set(t.StoreEndings), storeNames: set(t.StoreNames), plainRetrievalNames: set(t.PlainRetrievalNames), indexReaders: set(t.IndexReaders),
+		otherEmbeddings: set(t.OtherEmbeddings), runNames: set(t.RunNames),
 		execs: map[string][]start{}, modules: map[string][]start{},
 		wrappers: map[string]*wrapper{}, pythonRules: map[string][]pythonRule{},
 	}
@@ -68,6 +78,14 @@ func newLookup(t *table) *lookup {
 	}
 	for _, ending := range append(t.AddressEndings[:len(t.AddressEndings):len(t.AddressEndings)], "WS_URL", "WEBSOCKET_URL") {
 		l.squashedEndings = append(l.squashedEndings, squash(ending))
+	}
+	for _, subject := range t.CommonEndpointSubjects {
+		for _, ending := range t.AddressEndings {
+			l.commonEndpoints[subject+"_"+ending] = true
+		}
+	}
+	for _, word := range t.OtherWork {
+		l.otherPurposes[word] = true
 	}
 	for i := range t.Services {
 		l.addService(&t.Services[i])

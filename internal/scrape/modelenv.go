@@ -77,7 +77,7 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 	case served && !isModel:
 		c.addServedName(model{value: w, role: evidence.RoleServed, inferred: true, alias: alias})
 	case dataset:
-		c.addModel(model{value: w, role: evidence.RoleDataset, dataset: true})
+		c.addModel(model{value: w, role: evidence.RoleDataset, dataset: true, general: c.pod.isGeneral(name)})
 	case index.adapterListEnv[name]:
 		c.addList(w, evidence.RoleAdapter, ",")
 	case index.modelListEnv[name]:
@@ -85,7 +85,7 @@ func (c *container) readModelVariable(name string, v variable, conditional bool)
 	case index.modelObjectsEnv[name]:
 		c.addObjects(w, role)
 	default:
-		c.addModel(model{value: w, role: role, hub: hubOf(name)})
+		c.addModel(model{value: w, role: role, hub: hubOf(name), general: c.pod.isGeneral(name)})
 	}
 }
 

@@ -34,6 +34,8 @@ type model struct {
 	inferred bool
 	// provided is true where the name is one for LiteLLM, which only calls models.
 	provided bool
+	// general is true where what holds it may hold anything.
+	general bool
 }
 
 // addModel keeps a model that has a name, up to a bound.
@@ -186,12 +188,12 @@ func (c *container) readFlag(f flag, cv conventions) {
 	case cv.datasets[f.name]:
 		c.readDatasets(value)
 	case index.datasetFlags[f.name]:
-		c.addModel(model{value: value, role: evidence.RoleDataset, dataset: true})
+		c.addModel(model{value: value, role: evidence.RoleDataset, dataset: true, general: c.pod.isGeneral(f.name)})
 	case c.pod.modelFlags[f.name]:
 		c.addModel(model{value: value, role: evidence.RoleServed})
 	default:
-		if role, ok := patterns.ModelFlags[f.name]; ok {
-			c.addModel(model{value: value, role: role, hub: cmp.Or(hubOf(f.name), cv.hub)})
+		if role, ok := patterns.ModelFlags[f.name]; ok && !c.isOtherAdapter(f.name, value) {
+			c.addModel(model{value: value, role: role, hub: cmp.Or(hubOf(f.name), cv.hub), general: c.pod.isGeneral(f.name)})
 		}
 	}
 }

@@ -189,8 +189,26 @@ type table struct {
 	ModelEnvEndings []string `json:"modelEnvEndings"`
 	ModelFamilies   []string `json:"modelFamilies"`
 	HostedFamilies  []string `json:"hostedFamilies"`
-	RevisionFlags   []string `json:"revisionFlags"`
-	RevisionEnv     []string `json:"revisionEnv"`
+	// ModelMakers are owners of repositories of models, ModelWords words in a model's name: with one of
+	// them owner/name is a model where anything may be called so.
+	ModelMakers []string `json:"modelMakers"`
+	ModelWords  []string `json:"modelWords"`
+	// ThingNames are words in the names of variables that hold the model of a thing.
+	ThingNames []string `json:"thingNames"`
+	// GeneralNames are variables, and flags in the spelling of variables, that programs of any kind have:
+	// alone they show an AI workload only by a value that is like a model's or dataset's. OtherModelFiles
+	// are endings that such a value does not have, the rest is what it may have.
+	GeneralNames    []string `json:"generalNames"`
+	OtherModelFiles []string `json:"otherModelFiles"`
+	// FrameworkFiles are endings of files in which frameworks keep models, and other programs other things.
+	FrameworkFiles   []string `json:"frameworkFiles"`
+	ModelPathWords   []string `json:"modelPathWords"`
+	DatasetPathWords []string `json:"datasetPathWords"`
+	// RunNames begin the second part of what is owner/name only by its form.
+	RunNames      []string `json:"runNames"`
+	DatasetFiles  []string `json:"datasetFiles"`
+	RevisionFlags []string `json:"revisionFlags"`
+	RevisionEnv   []string `json:"revisionEnv"`
 	// ManyValueFlags take all the words up to the next flag.
 	ManyValueFlags []string `json:"manyValueFlags"`
 	// ModelFolders are the first parts of relative paths.
@@ -233,8 +251,14 @@ type table struct {
 	ServingWords      []string `json:"servingWords"`
 	// OtherPurposes are words in the names of programs that use an accelerator and serve no model.
 	OtherPurposes []string `json:"otherPurposes"`
-	// ServingScripts are beginnings of words in the names of scripts that run a model.
-	ServingScripts []string `json:"servingScripts"`
+	// OtherWork are those of OtherPurposes that say what a program does instead, and not who runs it: what
+	// it names or runs beside an accelerator is no model either.
+	OtherWork []string `json:"otherWork"`
+	// ServingScripts are beginnings of words in the names of scripts that run a model. CommonServingScripts
+	// are words that count only where nothing follows in the name but one of ServingObjects or a model's.
+	ServingScripts       []string `json:"servingScripts"`
+	CommonServingScripts []string `json:"commonServingScripts"`
+	ServingObjects       []string `json:"servingObjects"`
 	// PredictionScripts are beginnings of words in the names of scripts that run a model over a batch,
 	// which a framework's base image does with that framework.
 	PredictionScripts []string `json:"predictionScripts"`
@@ -257,6 +281,13 @@ type table struct {
 	Endpoints        []string `json:"endpoints"`
 	EndpointSubjects []string `json:"endpointSubjects"`
 	AddressEndings   []string `json:"addressEndings"`
+	// CommonEndpoints, and CommonEndpointSubjects before AddressEndings, hold those of other servers too.
+	CommonEndpoints        []string `json:"commonEndpoints"`
+	CommonEndpointSubjects []string `json:"commonEndpointSubjects"`
+	// Dashboards are words in the names and addresses of dashboards, which have an embedding of their own;
+	// PageFiles are endings of what is fetched from a server that is no model's.
+	Dashboards []string `json:"dashboards"`
+	PageFiles  []string `json:"pageFiles"`
 	// OtherAddresses are words in the names of variables with addresses that are not called for a model.
 	OtherAddresses []string `json:"otherAddresses"`
 	// GeneralEndpoints may hold it: they count only with a variable of EndpointPrefixes or, at a
@@ -277,6 +308,16 @@ type table struct {
 	// database; RetrievalNames are words in the names of the programs that fill or ask one.
 	VectorStores   []string `json:"vectorStores"`
 	RetrievalNames []string `json:"retrievalNames"`
+	// CommonVectorStores are such prefixes that count only with one of StoreEndings, or where the value
+	// is one of StoreNames.
+	CommonVectorStores []string `json:"commonVectorStores"`
+	StoreEndings       []string `json:"storeEndings"`
+	StoreNames         []string `json:"storeNames"`
+	// SearchStores are those of databases in which anybody searches: they count only beside one of
+	// PlainRetrievalNames, or one of IndexReaders and the name of an index.
+	SearchStores        []string `json:"searchStores"`
+	PlainRetrievalNames []string `json:"plainRetrievalNames"`
+	IndexReaders        []string `json:"indexReaders"`
 	// OwnServers begin the names of variables about a server of one's own.
 	OwnServers []string `json:"ownServers"`
 	// ConversionNames are words in the names of programs that make one model out of another, or
@@ -297,6 +338,10 @@ type table struct {
 	ServerNames    []string `json:"serverNames"`
 	// DocumentNames are words in the names of programs that read documents.
 	DocumentNames []string `json:"documentNames"`
+	// OtherEmbeddings are words in the names of programs that embed something else, KeeperEnv variables,
+	// as path.Match has it, of programs that keep what they make.
+	OtherEmbeddings []string `json:"otherEmbeddings"`
+	KeeperEnv       []string `json:"keeperEnv"`
 	// AssistantNames are words in the names of programs that talk to a language model, and
 	// AssistantParts what such a name may have within a word, unless it is one of OtherAssistants.
 	// CommonAssistantParts mean other things as well: they count only beside a variable that begins

@@ -50,6 +50,8 @@ type pythonRule struct {
 	// Role is what the thing is to the code.
 	Role evidence.Role   `json:"role"`
 	Hub  evidence.Origin `json:"hub,omitempty"`
+	// NotOf are objects whose function of that name is another.
+	NotOf []string `json:"notOf,omitempty"`
 }
 
 // loaderKeys are the keywords by which the loaders of products take a model.
@@ -84,7 +86,7 @@ func (c *container) pythonModels(call pythonCall) []model {
 	}
 	for _, rule := range index.pythonRules[call.name] {
 		w, ok := call.argument(rule.Position, rule.Keys...)
-		if !ok || isLiteralKind(rule, w) {
+		if !ok || isLiteralKind(rule, w) || slices.Contains(rule.NotOf, call.receiver) {
 			continue
 		}
 		m := model{value: w, role: rule.Role, hub: rule.Hub, inferred: true}

@@ -82,6 +82,7 @@ func TestWhatALauncherRuns(t *testing.T) {
 		want  evidence.Category
 	}{
 		"a server":                  {[]string{"accelerate", "launch", "inference_api.py", "--pretrained_model_name_or_path", "org/m"}, inference},
+		"a server of that name":     {[]string{"torchrun", "server.py", "--model", "org/m"}, inference},
 		"a batch":                   {[]string{"torchrun", "--nproc_per_node", "8", "generate.py", "--model", "org/m"}, inference},
 		"what says nothing":         {[]string{"torchrun", "main.py", "--model", "org/m"}, evidence.CategoryTraining},
 		"a training that generates": {[]string{"torchrun", "train_and_generate.py", "--model", "org/m"}, evidence.CategoryTraining},

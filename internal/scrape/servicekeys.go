@@ -3,7 +3,6 @@
 package scrape
 
 import (
-	"net"
 	"slices"
 	"strings"
 )
@@ -64,7 +63,7 @@ func remoteHost(v variable) string {
 		return ""
 	}
 	host := hostOf(v.value)
-	ip := net.ParseIP(host)
+	ip := ipOf(host)
 	if host == "localhost" || ip.IsUnspecified() || ip.IsLoopback() || (!strings.Contains(v.value, "://") && !strings.Contains(host, ".")) {
 		return ""
 	}

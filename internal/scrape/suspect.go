@@ -5,7 +5,9 @@ package scrape
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/k8s-aibom/k8s-aibom/internal/evidence"
 )
@@ -31,9 +33,9 @@ func (c *container) suspect(invocations []invocation) {
 		category, c.evident = evidence.CategoryAgent, true
 	case !c.accelerated && c.embeds() && (c.isJob() || !c.hasHubToken()):
 		category = c.embeddingCategory(invocations)
-	case c.isCapable() && c.namesModel(evidence.RoleServed):
+	case c.isCapable() && c.showsModel(c.doesOtherWork(invocations)):
 		category = evidence.CategoryInference
-	case c.accelerated && (runsScript(invocations, patterns.ServingScripts) || c.servesByName(invocations)):
+	case c.accelerated && ((servesByScript(invocations) && !c.doesOtherWork(invocations)) || c.servesByName(invocations)):
 		category, c.evident = evidence.CategoryInference, true
 	default:
 		return
@@ -47,7 +49,7 @@ func (c *container) isCapable() bool { return c.accelerated || c.hasHubToken() }
 // looksLikeTraining says whether a container that could train does so by a script's name, or names
 // what only a training does. What one measures a model with is read as what it trains with elsewhere.
 func (c *container) looksLikeTraining(invocations []invocation, measures bool) bool {
-	return c.isCapable() && (c.trains(invocations) || c.namesTraining(measures || infersInCode(invocations)))
+	return c.isCapable() && !c.doesOtherWork(invocations) && (c.trains(invocations) || c.namesTraining(measures || infersInCode(invocations)))
 }
 
 // asksOthers says whether the container is a client of a hosted API, a model server or a vector
@@ -61,7 +63,7 @@ func (c *container) asksOthers(invocations []invocation) bool {
 		c.addStore(at)
 		return true
 	}
-	if calls && (c.isFrontEnd(invocations) || c.lacksModel() || slices.ContainsFunc(c.env.order, c.statesModelAddress)) {
+	if calls && ((c.isFrontEnd(invocations) && !c.callsForeign()) || c.lacksModel() || slices.ContainsFunc(c.env.order, c.statesModelAddress)) {
 		c.addEndpoint()
 		return true
 	}
@@ -105,12 +107,13 @@ func (c *container) converts(invocations []invocation) bool {
 	return c.isJob() && speaksOf(index.conversionNames, append(c.programNames(invocations), c.name, c.pod.in.Workload.Name)...)
 }
 
-// namesTraining says whether a dataset to read or a model to write is named. Where code uses a
-// model, a dataset is what it uses it on.
+// namesTraining says whether a dataset to read or a model to write is named, which beside a model need not
+// show itself. Where code uses a model, a dataset is what it uses it on.
 func (c *container) namesTraining(infers bool) bool {
+	model := sync.OnceValue(func() bool { return c.showsModel(false) })
 	for _, m := range c.models {
 		trains := m.role == evidence.RoleOutput || (m.role == evidence.RoleDataset && !infers)
-		if trains && len(m.value.missing) == 0 {
+		if trains && len(m.value.missing) == 0 && (c.isShown(m) || model()) {
 			return true
 		}
 	}
@@ -155,9 +158,9 @@ func (c *container) trains(invocations []invocation) bool {
 }
 
 // infers says whether a script that the invocation runs is named like one that runs a model,
-// and none like one that trains.
+// and none like one that trains. Beside a known launcher of models any beginning of such a name will do.
 func infers(inv invocation) bool {
-	return runsScript([]invocation{inv}, patterns.ServingScripts) && !trains([]invocation{inv})
+	return runsScript([]invocation{inv}, servingBeginnings) && !trains([]invocation{inv})
 }
 
 // benchmarks says whether a program is named like one that measures a server, which it does from
@@ -176,17 +179,51 @@ const webServer = "http.server"
 
 // runsScript says whether a script or module has a name with one of the words.
 func runsScript(invocations []invocation, vocabulary []string) bool {
+	return runsScriptLike(invocations, func(name string, _ bool) bool { return nameBegins(name, vocabulary) })
+}
+
+// servingBeginnings are those of the names of all scripts that may serve.
+var servingBeginnings = slices.Concat(patterns.ServingScripts, patterns.CommonServingScripts)
+
+// servesByScript says whether a script or module is named like one that runs a model.
+func servesByScript(invocations []invocation) bool {
+	return runsScriptLike(invocations, func(name string, shell bool) bool {
+		return nameBegins(name, patterns.ServingScripts) || isServingName(name, shell)
+	})
+}
+
+// isServingName says whether a script is named after what is done with models and with other things too,
+// and no other thing's name follows. A shell script called serve may start any server.
+func isServingName(name string, shell bool) bool {
+	parts := words(clip(name, maxNameBytes))
+	at := slices.IndexFunc(parts, func(w string) bool { return slices.Contains(patterns.CommonServingScripts, w) })
+	if at < 0 || (shell && len(parts) == 1 && parts[0] == "serve") {
+		return false
+	}
+	for i := at + 1; i < len(parts); i++ {
+		w := parts[i]
+		known := index.servingObjects[w] || index.servingSubjects[w] || index.servingWords[w] || patterns.FrameworkNames[w] != "" || isArchitecture(w)
+		if _, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(w, "v"), "b")); !known && err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// runsScriptLike says whether a script or module has such a name; shell is true for a shell's.
+func runsScriptLike(invocations []invocation, like func(name string, shell bool) bool) bool {
 	for _, inv := range invocations {
 		for i, w := range inv.words {
 			base := path.Base(w.text)
 			name, isScript := strings.CutSuffix(base, ".py")
+			shell := false
 			if !isScript {
-				name, isScript = strings.CutSuffix(base, ".sh")
+				name, shell = strings.CutSuffix(base, ".sh")
 			}
-			if !isScript && i > 0 && inv.words[i-1].text == "-m" && inv.isPython() && base != webServer {
+			if !isScript && !shell && i > 0 && inv.words[i-1].text == "-m" && inv.isPython() && base != webServer {
 				name, isScript = base[strings.LastIndexByte(base, '.')+1:], true
 			}
-			if isScript && nameBegins(name, vocabulary) {
+			if (isScript || shell) && like(name, shell) {
 				return true
 			}
 		}

@@ -60,7 +60,7 @@ func (c *container) trainsByImage(invocations []invocation) bool {
 	steps := slices.ContainsFunc(invocations, func(inv invocation) bool {
 		return slices.ContainsFunc(inv.flags(false, nil), func(f flag) bool { return slices.Contains(patterns.TrainingFlags, f.name) })
 	})
-	other := nameBegins(name, patterns.ServingScripts) || speaksOf(index.benchmarkNames, name) || speaksOf(index.conversionNames, name)
+	other := nameBegins(name, servingBeginnings) || speaksOf(index.benchmarkNames, name) || speaksOf(index.conversionNames, name)
 	if framework == "" || other || (!steps && dataset == "") {
 		return false
 	}

@@ -61,7 +61,7 @@ func TestCategoryIsThatOfTheStrongestSignal(t *testing.T) {
 		"unknown server with no GPU":   {deployment(withGPU(withArgs("example.com/server:1", "--model", "org/m"), "0")), ""},
 		"unknown server with a token":  {deployment(withEnv(withArgs("example.com/server:1", "--model", "org/m"), "HF_TOKEN=x")), inference},
 		"client of a model server":     {deployment(withEnv(withArgs("example.com/chat:1"), "MODEL_ID=org/m", "LLM_URL=http://vllm:8000")), agent},
-		"client by a general variable": {deployment(withEnv(withArgs("example.com/chat:1"), "MODEL_ID=org/m", "HOST=http://server:8000")), agent},
+		"client by a general variable": {deployment(withEnv(withArgs("example.com/chat:1"), "MODEL_ID=org/m-7b", "HOST=http://server:8000")), agent},
 		"and the engine's name":        {deployment(withEnv(withArgs("example.com/chat:1"), "MODEL=gemma", "HOST=http://server:8000", "LLM_ENGINE=vllm")), agent},
 		"client of OpenAI's protocol":  {deployment(withEnv(withArgs("example.com/chat:1"), "OPENAI_MODEL=m", "OPENAI_BASE_URL=http://vllm:8000/v1")), agent},
 		"unresolved model and nothing": {deployment(withGPU(withArgs("example.com/server:1", "--model", "$(MODEL)"), "1")), ""},

@@ -69,6 +69,22 @@ type patterns struct {
 	HostedFamilies  []string `json:"hostedFamilies"`
 	VectorStores    []string `json:"vectorStores"`
 	RetrievalNames  []string `json:"retrievalNames"`
+	// CommonVectorStores and SearchStores are variables about databases that others use too.
+	CommonVectorStores  []string `json:"commonVectorStores"`
+	StoreEndings        []string `json:"storeEndings"`
+	StoreNames          []string `json:"storeNames"`
+	SearchStores        []string `json:"searchStores"`
+	PlainRetrievalNames []string `json:"plainRetrievalNames"`
+	IndexReaders        []string `json:"indexReaders"`
+	KeeperEnv           []string `json:"keeperEnv"`
+	DocumentNames       []string `json:"documentNames"`
+	OtherEmbeddings     []string `json:"otherEmbeddings"`
+	// GeneralNames are flags and variables that show a model only by their value.
+	GeneralNames    []string `json:"generalNames"`
+	OtherModelFiles []string `json:"otherModelFiles"`
+	ModelMakers     []string `json:"modelMakers"`
+	ModelWords      []string `json:"modelWords"`
+	ThingNames      []string `json:"thingNames"`
 	FrontEnds       []string `json:"frontEnds"`
 	FrontEndEnv     []string `json:"frontEndEnv"`
 	Endpoints       []string `json:"endpoints"`
@@ -78,11 +94,14 @@ type patterns struct {
 	GeneralEndpoints  []string `json:"generalEndpoints"`
 	ProtocolEndpoints []string `json:"protocolEndpoints"`
 	EndpointPrefixes  []string `json:"endpointPrefixes"`
-	Forwarders        []string `json:"forwarders"`
-	EmbeddingNames    []string `json:"embeddingNames"`
-	ServerNames       []string `json:"serverNames"`
-	AssistantNames    []string `json:"assistantNames"`
-	AssistantParts    []string `json:"assistantParts"`
+	// CommonEndpoints need a sign of a model's server.
+	CommonEndpoints        []string `json:"commonEndpoints"`
+	CommonEndpointSubjects []string `json:"commonEndpointSubjects"`
+	Forwarders             []string `json:"forwarders"`
+	EmbeddingNames         []string `json:"embeddingNames"`
+	ServerNames            []string `json:"serverNames"`
+	AssistantNames         []string `json:"assistantNames"`
+	AssistantParts         []string `json:"assistantParts"`
 	// CommonAssistantParts count beside AssistantStores.
 	CommonAssistantParts []string `json:"commonAssistantParts"`
 	AssistantStores      []string `json:"assistantStores"`
@@ -95,7 +114,10 @@ type patterns struct {
 	} `json:"modelProviders"`
 	TrainingScripts []string `json:"trainingScripts"`
 	ServingScripts  []string `json:"servingScripts"`
-	RevisionEnv     []string `json:"revisionEnv"`
+	// CommonServingScripts count before ServingObjects or nothing.
+	CommonServingScripts []string `json:"commonServingScripts"`
+	ServingObjects       []string `json:"servingObjects"`
+	RevisionEnv          []string `json:"revisionEnv"`
 	// NoRuntimes are no names of runtimes; PredictionScripts predict over a batch.
 	NoRuntimes        []string `json:"noRuntimes"`
 	PredictionScripts []string `json:"predictionScripts"`
@@ -106,6 +128,7 @@ type patterns struct {
 	ServingSubjects   []string `json:"servingSubjects"`
 	ServingWords      []string `json:"servingWords"`
 	OtherPurposes     []string `json:"otherPurposes"`
+	OtherWork         []string `json:"otherWork"`
 }
 
 type product struct {
@@ -244,23 +267,35 @@ func coverage(p patterns) string {
 	line("| a model's revision | %s | %s |", flags(p.RevisionFlags), spans(p.RevisionEnv))
 	line("| a folder of models | | %s |", spans(p.ModelCacheEnv))
 	line("\nA variable whose name ends in a word of %s holds a model as well, where its value is a repository or begins with one of %s; with one of %s a hosted API is asked for it.", spans(p.ModelEnvEndings), spans(p.ModelFamilies), spans(p.HostedFamilies))
+	line("With one of %s in its name, or at its end `DEPLOYMENT_NAME`, only the latter two count.", spans(p.ThingNames))
+	line("\nBeside an accelerator or a hub's token %s, and flags that are called so, show a model or dataset only where their value is like one: a repository, a known family or a path that says so, and not one that ends in %s. A dataset's repository needs the token; a model beside it is enough as well.", spans(p.GeneralNames), spans(p.OtherModelFiles))
 	line("\n## Labels\n\n| What they name | Labels of the pod template |\n|---|---|")
 	line("| the model, where nothing else names one but by a path | %s |", spans(p.ModelLabels))
 	line("| the runtime, where no container shows one; also one that is not in the table, unless the value is one of %s | %s |", spans(p.NoRuntimes), spans(p.RuntimeLabels))
 	line("\n## Names that suggest a workload\n\n| What they suggest | Names | Only beside |\n|---|---|---|")
 	line("| a training | scripts with a word that begins with %s | an accelerator or a hub's token |", spans(p.TrainingScripts))
-	line("| inference | scripts with a word that begins with %s | an accelerator |", spans(p.ServingScripts))
+	line("| inference | scripts with a word that begins with %s; with the word %s and nothing behind it but a number, a word for a model or its server, or one of %s; no shell script that is only called `serve` | an accelerator |",
+		spans(p.ServingScripts), spans(p.CommonServingScripts), spans(p.ServingObjects))
+	line("| neither of the two | a word of %s in the name of a container, image, script or workload | |", spans(p.OtherWork))
 	line("| inference with the framework of a base image | scripts of a Job with a word that begins with %s | an accelerator |", spans(p.PredictionScripts))
 	line("| inference | a word of %s in the name of a container, image or workload; one of %s beside one of %s | an accelerator, in a Deployment or StatefulSet, and none of %s in a name |",
-		spans(p.FamilyNames), spans(slices.Concat(p.CommonFamilyNames, p.ServingSubjects)), spans(p.ServingWords), spans(p.OtherPurposes))
+		spans(p.FamilyNames), spans(slices.Concat(p.CommonFamilyNames, p.ServingSubjects)), spans(p.ServingWords), spans(slices.Concat(p.OtherPurposes, p.OtherWork)))
 	line("| the model of an image in a folder that is called like a server | one of %s, with or without a version | |", spans(slices.Concat(p.Architectures, p.FamilyNames, p.CommonFamilyNames)))
-	line("| retrieval for a language model | programs, images and containers with a word of %s | a variable that begins with one of %s |", spans(p.RetrievalNames), spans(p.VectorStores))
+	line("| retrieval for a language model | programs, images and containers with a word of %s | a variable that begins with one of %s; one that begins with one of %s and ends in a word of %s or holds one of %s |",
+		spans(p.RetrievalNames), spans(p.VectorStores), spans(p.CommonVectorStores), spans(p.StoreEndings), spans(p.StoreNames))
+	line("| retrieval from a database for any search | the same with a word of %s, or of %s beside a variable for an index | a variable that begins with one of %s |",
+		spans(p.PlainRetrievalNames), spans(p.IndexReaders), spans(p.SearchStores))
+	line("| retrieval, by the name alone | the same with a word of %s and one of %s, and none of %s | a variable like one of %s or of one of these databases |",
+		spans(p.EmbeddingNames), spans(p.DocumentNames), spans(p.OtherEmbeddings), spans(p.KeeperEnv))
 	line("| a chat's front end | programs, images and containers with a word of %s; variables that begin with one of %s | a model server's address |", spans(p.FrontEnds), spans(p.FrontEndEnv))
 	line("| retrieval, without an accelerator | a variable that names a model and has a word of %s; with such a word and one of %s in a name it is a server of embeddings | |", spans(p.EmbeddingNames), spans(p.ServerNames))
 	line("| no client | programs, images and containers with a word of %s | |", spans(p.Forwarders))
 	line("\nA model server's address is in one of %s, or in a variable that ends in one of %s before one of %s.", spans(p.Endpoints), spans(p.EndpointSubjects), spans(p.AddressEndings))
+	line("In one of %s, or one that ends in one of %s before such a word, it is one with a path of a model server's API, the name of a server for its host, a front end's name, or beside a variable that begins with one of %s or the name of a model on a hub.",
+		spans(p.CommonEndpoints), spans(p.CommonEndpointSubjects), spans(p.EndpointPrefixes))
 	line("In one of %s it is one beside a variable that begins with one of %s, or beside the name of a model, at a server of one's own or with a path of `/v1`; in one of %s only with that path and a known model.",
 		spans(p.GeneralEndpoints), spans(p.EndpointPrefixes), spans(p.ProtocolEndpoints))
+	line("An `owner/name` is a model there where the owner is one of %s, or the name says its size or has a word of %s.", spans(p.ModelMakers), spans(p.ModelWords))
 	line("\nA variable with one of these words in its name, %s, or with a word that ends in %s, is a secret and is not read.", spans(p.CredentialWords), spans(p.CredentialEndings))
 	line("\nFlags that take no value: %s.", flags(p.BooleanFlags))
 	line("\n## Python\n\n| A call in code names | Functions |\n|---|---|")
