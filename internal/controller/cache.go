@@ -222,9 +222,9 @@ func keptLifecycle(l *corev1.Lifecycle) *corev1.Lifecycle {
 	return &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{Exec: l.PostStart.Exec}}
 }
 
-// keptProbe is the path that a probe asks for, which may name a model. Its headers may hold a credential.
+// keptProbe is the path that a probe asks for, where it may name a model. Its headers may hold a credential.
 func keptProbe(p *corev1.Probe) *corev1.Probe {
-	if p == nil || p.HTTPGet == nil || p.HTTPGet.Path == "" {
+	if p == nil || p.HTTPGet == nil || !scrape.ReadsProbe(p.HTTPGet.Path) {
 		return nil
 	}
 	return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: p.HTTPGet.Path}}}

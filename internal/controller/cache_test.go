@@ -30,7 +30,8 @@ func TestTheCacheKeepsWhatAContainerRuns(t *testing.T) {
 	whole.LivenessProbe.PeriodSeconds = 5
 	probed := corev1.Container{
 		Name: "hook", Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Exec: exec}},
-		LivenessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: exec}},
+		LivenessProbe:  &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: exec}},
+		ReadinessProbe: get(corev1.HTTPGetAction{Path: "/health"}),
 	}
 
 	deployment := &appsv1.Deployment{}

@@ -65,20 +65,32 @@ func (c *container) addConfig(file string, at []evidence.Evidence, mounts map[st
 
 // configMapMounts are the paths at which ConfigMaps are mounted, and which ConfigMap it is.
 func configMapMounts(volumes []corev1.Volume, mounts []corev1.VolumeMount) map[string]string {
-	var found map[string]string
-	for _, m := range mounts {
-		i := slices.IndexFunc(volumes, func(v corev1.Volume) bool { return v.Name == m.Name })
-		if i < 0 || len(found) == maxEvidence {
-			continue
+	configMaps := configMapsOf(volumes)
+	if len(configMaps) == 0 {
+		return nil
+	}
+	found := map[string]string{}
+	for i := range mounts {
+		if name := configMaps[mounts[i].Name]; name != "" && len(found) < maxEvidence {
+			found[strings.TrimRight(mounts[i].MountPath, "/")] = "configMap/" + name
 		}
-		name := ""
-		switch v := &volumes[i]; {
+	}
+	return found
+}
+
+// configMapsOf are the names of the ConfigMaps that the volumes hold, the first of each, by the names of
+// the volumes.
+func configMapsOf(volumes []corev1.Volume) map[string]string {
+	var found map[string]string
+	for i := range volumes {
+		v, name := &volumes[i], ""
+		switch {
 		case v.ConfigMap != nil:
 			name = v.ConfigMap.Name
 		case v.Projected != nil:
-			for _, source := range v.Projected.Sources {
-				if source.ConfigMap != nil && name == "" {
-					name = source.ConfigMap.Name
+			for j := range v.Projected.Sources {
+				if source := v.Projected.Sources[j].ConfigMap; source != nil && name == "" {
+					name = source.Name
 				}
 			}
 		}
@@ -88,7 +100,7 @@ func configMapMounts(volumes []corev1.Volume, mounts []corev1.VolumeMount) map[s
 		if found == nil {
 			found = map[string]string{}
 		}
-		found[strings.TrimRight(m.MountPath, "/")] = "configMap/" + name
+		found[v.Name] = name
 	}
 	return found
 }

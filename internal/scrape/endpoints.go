@@ -87,6 +87,9 @@ func listens(host string) bool {
 
 // isPage says whether the address is that of a page, a picture or another file that a server hands out.
 func isPage(address string) bool {
+	if len(address) > maxNameBytes {
+		return false
+	}
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && slices.Contains(patterns.PageFiles, path.Ext(u.Path))
 }
@@ -125,7 +128,8 @@ func asksModel(address string) bool {
 // a model server's: it has the path of such a server's API, or the variable is named after a family of
 // models, or after an endpoint for embeddings.
 func isModelAddress(name string, v variable) bool {
-	if !strings.HasPrefix(v.value, "http") || speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
+	if !strings.HasPrefix(v.value, "http") || (!asksModel(v.value) && !isFamilyAddress(name)) ||
+		speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
 		return false
 	}
 	host := hostOf(v.value)

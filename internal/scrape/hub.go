@@ -96,8 +96,11 @@ var cachedRepository = regexp.MustCompile(`(?:^|/)(models|datasets)--([A-Za-z0-9
 // what is not known of the path is only where the cache lies or which snapshot it is.
 func (m *model) nameCached() {
 	text := m.value.text
+	if !strings.Contains(text, "s--") {
+		return
+	}
 	found := cachedRepository.FindStringSubmatch(text)
-	if found == nil || scheme.MatchString(text) || (found[1] == "datasets") != (m.role == evidence.RoleDataset) {
+	if found == nil || hasScheme(text) || (found[1] == "datasets") != (m.role == evidence.RoleDataset) {
 		return
 	}
 	owner, name, owned := strings.Cut(found[2], "--")

@@ -38,7 +38,7 @@ func destinations(inv invocation, identity string) (into, below []string) {
 			_, text, _ = strings.Cut(text, "=")
 		}
 		switch {
-		case text == "" || text == identity || len(text) > maxNameBytes || len(w.missing) > 0 || scheme.MatchString(text):
+		case text == "" || text == identity || len(text) > maxNameBytes || len(w.missing) > 0 || hasScheme(text):
 		case isLocalPath(text):
 			into = add(into, text)
 		default:

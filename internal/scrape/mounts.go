@@ -137,7 +137,8 @@ func (p *pod) mountRole(c *container, mount string) evidence.Role {
 // within says whether the path is the folder or lies in it.
 func within(p, folder string) bool {
 	folder = strings.TrimRight(folder, "/")
-	return folder != "" && (p == folder || strings.HasPrefix(p, folder+"/"))
+	rest, ok := strings.CutPrefix(p, folder)
+	return ok && folder != "" && (rest == "" || rest[0] == '/')
 }
 
 // readDevices reports the accelerators that one pod requests, added up over its containers.

@@ -31,14 +31,20 @@ var schemeOrigins = map[string]evidence.Origin{
 	"http": evidence.OriginHTTP, "https": evidence.OriginHTTP,
 }
 
+// hasScheme says whether the text begins like an address. Most do not, which costs no more than a look.
+func hasScheme(text string) bool {
+	return strings.Contains(clip(text, maxNameBytes), "://") && scheme.MatchString(text)
+}
+
 // originOf says where the identity points: by its scheme, by being a path, or, for a bare
 // org/name, by the hub that the program looks it up in.
 func originOf(identity string, hub evidence.Origin) evidence.Origin {
-	if m := scheme.FindStringSubmatch(identity); m != nil {
+	if hasScheme(identity) {
 		if onHub(identity) {
 			return evidence.OriginHuggingFace
 		}
-		return schemeOrigins[m[1]]
+		name, _, _ := strings.Cut(identity, "://")
+		return schemeOrigins[name]
 	}
 	if strings.HasPrefix(identity, "/") || strings.HasPrefix(identity, ".") || strings.HasPrefix(identity, "~") {
 		return evidence.OriginFile

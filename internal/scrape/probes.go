@@ -20,6 +20,12 @@ var (
 	managedModel = regexp.MustCompile(`^/models/([A-Za-z0-9][A-Za-z0-9._-]*)(?:/[^/]+)?/?$`)
 )
 
+// ReadsProbe says whether a probe's path may name a model, and is read. A cache that keeps no other path
+// holds all that the scrape needs.
+func ReadsProbe(path string) bool {
+	return probedModel.MatchString(clip(path, maxNameBytes)) || managedModel.MatchString(clip(path, maxNameBytes))
+}
+
 // readProbes takes the model that a server is asked for to see whether it is there, where nothing
 // else in the workload names one.
 func (p *pod) readProbes() {
