@@ -211,7 +211,10 @@ func (c *container) isModelServer(name, address string, beside func() bool) bool
 	case namesModelServer(name):
 		return !mayNameOther(name) || isServerOfModels(address) || beside()
 	case index.generalEndpoints[name]:
-		return c.hasLanguageModelVariable() || (strings.HasPrefix(name, "CHAT_") && isHostOfModels(address)) || ((speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isPlainModelName))
+		if c.hasLanguageModelVariable() || (strings.HasPrefix(name, "CHAT_") && isHostOfModels(address)) {
+			return true
+		}
+		return (speaksProtocol(address) || isOwn(hostOf(address))) && c.namesAnyModel(isPlainModelName)
 	case index.protocolEndpoints[name]:
 		return speaksProtocol(address) && c.namesAnyModel(isKnownModelName)
 	default:

@@ -76,7 +76,7 @@ func newLookup(t *table) *lookup {
 			l.endpoints[subject+"_"+ending] = true
 		}
 	}
-	for _, ending := range append(t.AddressEndings[:len(t.AddressEndings):len(t.AddressEndings)], "WS_URL", "WEBSOCKET_URL") {
+	for _, ending := range slices.Concat(t.AddressEndings, socketEndings) {
 		l.squashedEndings = append(l.squashedEndings, squash(ending))
 	}
 	for _, subject := range t.CommonEndpointSubjects {

@@ -24,6 +24,9 @@ var (
 	secretEndings = []string{"APISECRET", "SECRET"}
 )
 
+// socketEndings end the names of addresses at which exchanges and the like are listened to, and no model is asked.
+var socketEndings = []string{"WS_URL", "WEBSOCKET_URL"}
+
 // readNeighbours reads them once, in the order of the variables.
 func (c *container) readNeighbours() *neighbours {
 	n := &neighbours{secrets: map[string]bool{}, hosts: map[string][]string{}}

@@ -14,9 +14,8 @@ import (
 // whether there is one: a script's name, the name of a Job's own image, or a flag for the data to
 // train with.
 func (c *container) recogniseTraining(invocations []invocation) bool {
-	capable := c.accelerated || c.hasHubToken()
 	switch {
-	case capable && c.trains(invocations):
+	case c.isCapable() && c.trains(invocations):
 		return c.trainsByScript(invocations)
 	case c.isJob() && c.accelerated && ownEntrypoint(invocations):
 		return c.trainsByImage(invocations)
