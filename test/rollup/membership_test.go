@@ -7,7 +7,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/k8s-aibom/k8s-aibom/api/v1beta1"
 )
@@ -60,15 +60,16 @@ var _ = Describe("A workload that changes hands", Label(label), func() {
 		s.says(ctx, "dynamographdeployment-llm", report{})
 	})
 
-	It("is absorbed whatever its AIBOM says of itself", func(ctx context.Context) {
+	It("has an AIBOM that somebody gave it deleted, whatever that says of itself", func(ctx context.Context) {
 		s := newScene(ctx)
-		top := s.put(ctx, workerSet, "llm")
-		child := s.stateful(ctx, "child")
-		s.only(ctx, "leaderworkerset-llm", "statefulset-child")
-		aibom := &v1beta1.AIBOM{}
-		Expect(admin.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: "statefulset-child"}, aibom)).To(Succeed())
-		change(ctx, aibom, func(a *v1beta1.AIBOM) { a.Labels, a.OwnerReferences = nil, nil })
-		adopt(ctx, child, ownedBy(top))
+		s.stateful(ctx, "child", ownedBy(s.put(ctx, workerSet, "llm")))
+		s.says(ctx, "leaderworkerset-llm", report{owned: []string{"StatefulSet/child"}})
+		aibom := &v1beta1.AIBOM{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "statefulset-child"}}
+		aibom.Spec = v1beta1.AIBOMSpec{
+			WorkloadRef: v1beta1.WorkloadReference{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "child"},
+			BOMFormat:   "CycloneDX", BOMSpecVersion: "1.6",
+		}
+		Expect(admin.Create(ctx, aibom)).To(Succeed(), "it has neither labels nor an owner")
 		s.only(ctx, "leaderworkerset-llm")
 	})
 })
