@@ -15,9 +15,9 @@ var (
 	// probedModel is the path of one model in the protocols of TensorFlow Serving and KServe. See
 	// https://www.tensorflow.org/tfx/serving/api_rest and
 	// https://kserve.github.io/website/docs/concepts/architecture/data-plane/v2-protocol
-	probedModel = regexp.MustCompile(`^/v[12]/models/([A-Za-z0-9][A-Za-z0-9._-]*)(?:/versions/[^/]+|/labels/[^/]+)?(?:/ready|/metadata)?/?$`)
+	probedModel = regexp.MustCompile(`^/v[12]/models/(` + pathName + `)(?:/versions/[^/]+|/labels/[^/]+)?(?:/ready|/metadata)?/?$`)
 	// managedModel is that of TorchServe's management. See https://pytorch.org/serve/management_api.html
-	managedModel = regexp.MustCompile(`^/models/([A-Za-z0-9][A-Za-z0-9._-]*)(?:/[^/]+)?/?$`)
+	managedModel = regexp.MustCompile(`^/models/(` + pathName + `)(?:/[^/]+)?/?$`)
 )
 
 // ReadsProbe says whether a probe's path may name a model, and is read. A cache that keeps no other path

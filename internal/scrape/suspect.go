@@ -56,6 +56,9 @@ func (c *container) looksLikeTraining(invocations []invocation, measures bool) b
 // database, and keeps where the latter two are.
 func (c *container) asksOthers(invocations []invocation) bool {
 	calls := !c.forwards(invocations) && c.callsModelServer(invocations)
+	if calls && !c.namesCalled() {
+		c.readAskedModels()
+	}
 	if c.namesHosted() || (calls && c.namesCalled()) {
 		return true
 	}
