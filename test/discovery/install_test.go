@@ -127,6 +127,9 @@ var _ = Describe("A CRD that is installed while the controller runs", Label(labe
 			create(ctx, workerSet, func(*apiextensionsv1.CustomResourceDefinition) {})
 			remove(ctx, workerSet)
 		}
+		// What the manager sees later than these, it sees in the order in which it happened.
+		create(ctx, graph, func(*apiextensionsv1.CustomResourceDefinition) {})
+		awaitLook(ctx, graph)
 		Eventually(balanced(ctx, m, workerSet)).Should(BeTrue(), "what was told to start was told to end")
 		Consistently(balanced(ctx, m, workerSet)).Should(BeTrue(), "and stays so")
 		Expect(m.Events(ctx, workerSet, unhealthy)()).To(BeZero(), "coming and going is no failure")
