@@ -122,10 +122,18 @@ func isServerOfModels(address string) bool {
 // serverPaths begin the paths of KServe's second protocol, of TorchServe and of MLflow.
 var serverPaths = []string{"/v2/models", "/predictions", "/invocations"}
 
-// isHostOfModels says whether the host is named after a model server's program.
+// isHostOfModels says whether the host is named after a model server's program, or after the model that it serves.
 func isHostOfModels(address string) bool {
-	p, _ := productIn(hostOf(address))
-	return p != nil && p.Category == evidence.CategoryInference
+	host := hostOf(address)
+	p, _ := productIn(host)
+	return (p != nil && p.Category == evidence.CategoryInference) || isHostOfModel(host)
+}
+
+// isHostOfModel says whether the host is named after a model and as a server, as in gemma-7b-service: the
+// model alone may be meant without its server.
+func isHostOfModel(host string) bool {
+	name, _, within := strings.Cut(strings.ToLower(host), ".")
+	return beginsWith(patterns.ModelFamilies, name) && sizedName.MatchString(name) && (within || speaksOf(index.servingWords, name))
 }
 
 // target is the part of an address that says where requests go. What else stands there, as a user, a

@@ -89,6 +89,8 @@ func TestArchivesOfTorchServe(t *testing.T) {
 	testFamilies(t, []family{
 		{"one of a store", start("sq=squeeze.mar"), "inference | torchserve@0.12.0 | sq served"},
 		{"one of the web", start("sq=https://example.com/squeeze.mar"), "inference | torchserve@0.12.0 | https://example.com/squeeze.mar served http as=sq"},
+		{"of its predecessor", deployment(withArgs(plain, "multi-model-server", "--start", "--mms-config /c.properties", "--models sq=https://example.com/squeeze.mar")),
+			"inference | multi-model-server | https://example.com/squeeze.mar served http as=sq"},
 		{"one without a name", start("squeeze.mar"), "inference | torchserve@0.12.0 | squeeze.mar served"},
 	})
 }
@@ -98,6 +100,8 @@ func TestImagesOfGroups(t *testing.T) {
 		"llamacpp-llama3-8b-instruct-q5km:latest":  "inference | llama.cpp | llama3-8b-instruct-q5km served inferred",
 		"team/vllm-qwen2.5-0.5b":                   "inference | vllm | qwen2.5-0.5b served inferred",
 		"llamacpp-gemma3-12b-it-qat-q4_0-gguf-cpu": "inference | llama.cpp | gemma3-12b-it-qat-q4_0 served inferred",
+		"team/ollama:gemma-7b":                     "inference | ollama | gemma-7b served inferred",
+		"team/vllm:gemma-worker":                   "inference | vllm",
 		"llamacpp-worker:latest":                   "inference | llama.cpp",
 		"vllm-llama-server":                        "inference | vllm",
 		"vllm-llama3-8b-worker":                    "inference | vllm",

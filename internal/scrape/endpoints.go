@@ -76,13 +76,16 @@ func isServerAddress(name string, v variable) bool {
 		return strings.HasPrefix(v.value, "grpc")
 	}
 	u, err := url.Parse("//" + v.value)
-	return err == nil && (u.Port() != "" || (strings.HasSuffix(name, "_HOST") && !listens(host)))
+	return err == nil && (u.Port() != "" || isHostOfModel(host) || ((strings.HasSuffix(name, "_HOST") || strings.HasSuffix(name, "_HOST_IP")) && !listens(host)))
 }
 
 // isModelAddress says whether a variable holds an address of which no other sign has to say that it is
-// a model server's: it has the path of such a server's API, or the variable is named after a family of
-// models, or after an endpoint for embeddings.
+// a model server's: it has the path of such a server's API, its host is named after a model, or the
+// variable is named after a family of models, or after an endpoint for embeddings.
 func isModelAddress(name string, v variable) bool {
+	if namesModelServer(name) && isHostOfModel(hostOf(v.value)) {
+		return isServerAddress(name, v)
+	}
 	if !strings.HasPrefix(v.value, "http") || (!asksModel(v.value) && !isFamilyAddress(name)) ||
 		speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {
 		return false

@@ -72,9 +72,16 @@ func isArchitecture(name string) bool {
 // allNames are the words that mean the product, some of which mean other things as well.
 func (p *product) allNames() []string { return slices.Concat(p.Names, p.CommonNames) }
 
-// modelBehind is the model in the name of an image that somebody built for it, as in
-// llamacpp-llama3-8b-instruct: the product's name, a family of models and a size. In a folder with the
-// product's name it is an architecture of models.
+// isBuiltFor says whether what stands behind a product's name is the model that an image was built for: a
+// family of models and a size, and no word for what the image does.
+func isBuiltFor(name string) bool {
+	return beginsWith(patterns.ModelFamilies, name) && sizedName.MatchString(name) &&
+		!slices.ContainsFunc(words(name), func(w string) bool { return serverWords[w] })
+}
+
+// modelBehind is the model in the name or the tag of an image that somebody built for it, as in
+// llamacpp-llama3-8b-instruct and ollama:gemma-7b. In a folder with the product's name it is an
+// architecture of models.
 func modelBehind(p *product, img image) string {
 	if p.Category != evidence.CategoryInference {
 		return ""
@@ -86,10 +93,12 @@ func modelBehind(p *product, img image) string {
 	if base != strings.ToLower(base) {
 		return "" // still to be filled in, or no image's name at all
 	}
+	if slices.Contains(p.allNames(), base) && isBuiltFor(img.tag) {
+		return img.tag
+	}
 	for _, name := range p.allNames() {
 		rest, ok := strings.CutPrefix(buildSuffixes.ReplaceAllString(base, ""), name+"-")
-		if ok && beginsWith(patterns.ModelFamilies, rest) && sizedName.MatchString(rest) &&
-			!slices.ContainsFunc(words(rest), func(w string) bool { return serverWords[w] }) {
+		if ok && isBuiltFor(rest) {
 			return rest
 		}
 	}

@@ -195,11 +195,12 @@ func (f flag) value() word {
 }
 
 // flags lists the invocation's flags. Names are without dashes and in kebab case. With
-// dashless, key=value words count as well.
+// dashless, key=value words count as well. Where a flag and its value are one word, as in
+// "--model org/m", which an entrypoint's script takes apart, they are read like --model=org/m.
 func (inv invocation) flags(dashless bool, short map[string]string) []flag {
 	var all []flag
 	for i, w := range inv.words {
-		name, value, joined := strings.Cut(w.text, "=")
+		name, value, joined := cutFlag(w.text)
 		dashes := len(name) - len(strings.TrimLeft(name, "-"))
 		if long, ok := short[name]; ok && dashes == 1 {
 			name, dashes = "--"+long, 2
@@ -219,6 +220,18 @@ func (inv invocation) flags(dashless bool, short map[string]string) []flag {
 		all = append(all, f)
 	}
 	return all
+}
+
+// cutFlag takes a word apart into the name of a flag and the value that is joined to it, if one is.
+func cutFlag(text string) (name, value string, joined bool) {
+	i := strings.IndexAny(text, "= ")
+	if i < 0 || (text[i] == ' ' && !strings.HasPrefix(text, "-")) {
+		return strings.Cut(text, "=")
+	}
+	if value = text[i+1:]; text[i] == ' ' {
+		value, _, _ = strings.Cut(value, " -") // the flags behind it are not told apart
+	}
+	return text[:i], strings.TrimSpace(value), true
 }
 
 // untilFlag are the words before the next flag.

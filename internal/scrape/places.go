@@ -67,23 +67,40 @@ func (c *container) nameByName() {
 }
 
 // settlePlaces turns models that are only places into data, where the workload itself names a model
-// otherwise: a folder of models always, a path in a variable beside a model that has a name.
+// otherwise: a folder of models always, a path in a variable beside a model that has a name, and a path
+// that ends in the name of another model of the container, which is that model once more.
 func settlePlaces(findings []evidence.Finding) {
 	// A label says what people meant to run, which may be another thing than what lies there.
 	stated := func(f evidence.Finding) bool {
 		return isKnownModel(f) && f.Evidence[0].Source != evidence.SourceLabel
 	}
-	named := func(f evidence.Finding) bool { return stated(f) && !isPlace(f.Name) }
+	hasName := func(f evidence.Finding) bool { return stated(f) && !isPlace(f.Name) }
 	apart := func(f evidence.Finding) bool { return stated(f) && f.Origin != evidence.OriginFile && !isPlace(f.Name) }
-	hasNamed, hasApart := slices.ContainsFunc(findings, named), slices.ContainsFunc(findings, apart)
+	hasNamed, hasApart := slices.ContainsFunc(findings, hasName), slices.ContainsFunc(findings, apart)
+	onHub := lastOfHubNames(findings, stated)
 	for i := range findings {
 		f := &findings[i]
 		if !isKnownModel(*f) || f.Role != evidence.RoleServed || (f.Origin != evidence.OriginFile && f.Origin != evidence.OriginVolume) {
 			continue
 		}
 		fromVariable := f.Evidence[0].Source == evidence.SourceEnvironment
-		if (isPlace(f.Name) && hasNamed) || (fromVariable && isLocalPath(f.Name) && hasApart) {
+		again := isLocalPath(f.Name) && onHub[nameIn{f.Container, path.Base(f.Name)}]
+		if again || (isPlace(f.Name) && hasNamed) || (fromVariable && isLocalPath(f.Name) && hasApart) {
 			f.Type, f.Role, f.Properties = evidence.TypeData, evidence.RoleModelStore, nil
 		}
 	}
+}
+
+// nameIn is a name in a container.
+type nameIn struct{ container, name string }
+
+// lastOfHubNames are the last parts of the names that the served models have on a hub.
+func lastOfHubNames(findings []evidence.Finding, stated func(evidence.Finding) bool) map[nameIn]bool {
+	names := map[nameIn]bool{}
+	for _, f := range findings {
+		if stated(f) && f.Role == evidence.RoleServed && hubName.MatchString(f.Name) {
+			names[nameIn{f.Container, path.Base(f.Name)}] = true
+		}
+	}
+	return names
 }
