@@ -222,6 +222,8 @@ func TestWhatElseRunsInSamples(t *testing.T) {
 		{"a label", labelledPod(deployment(gpu(withArgs("REGION-docker.pkg.dev/P/gpu-diffusers/flux:latest"))), "ai.gke.io/inference-server=diffusers"), "inference | diffusers"},
 		{"a module below src", job(gpu(withCommand(custom, "python3", "-m", "src.MaxText.train", "base.yml", "model_name=gemma3-12b"))), "training | maxtext | gemma3-12b served"},
 		{"MaxDiffusion", job(gpu(withCommand(custom, "python", "-m", "src.maxdiffusion.generate_sdxl", "base_xl.yml"))), "inference | maxdiffusion"},
+		{"MaxDiffusion's training of a model", job(gpu(shell(custom, "python -m src.maxdiffusion.train_sdxl base_xl.yml pretrained_model_name_or_path=org/m dataset_name=org/d run_name=x"))),
+			"training | maxdiffusion | org/m served huggingface | org/d dataset huggingface"},
 		{"MaxDiffusion's training", job(gpu(withCommand(custom, "python", "-m", "src.maxdiffusion.train_sdxl", "base_xl.yml"))), "training | maxdiffusion"},
 		{"a module below another folder", job(withCommand(custom, "python3", "-m", "mysrc.MaxText.train")), ""},
 		{"Hugging Face's image for training", job(gpu(withCommand("us-docker.pkg.dev/deeplearning-platform-release/gcr.io/huggingface-pytorch-training-cu121.2-3.transformers.4-42.ubuntu2204.py310", "python", "train.py"))), "training | pytorch"},
