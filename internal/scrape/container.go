@@ -129,7 +129,7 @@ func (c *container) recogniseCommands(invocations []invocation) {
 		for _, s := range inv.starts {
 			if s.product.General > 0 && infers(inv) {
 				c.evident = c.evident || c.accelerated
-				c.signals = append(c.signals, signal{evidence.CategoryInference, strengthCommand})
+				c.detect(s.product.as(evidence.CategoryInference), strengthCommand, "", inv.words[0].evidence...)
 			} else if !s.program.Download {
 				c.detect(s.product.as(s.program.Category), strengthCommand, "", inv.words[0].evidence...)
 			}

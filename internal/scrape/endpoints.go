@@ -80,11 +80,12 @@ func isServerAddress(name string, v variable) bool {
 }
 
 // isModelAddress says whether a variable holds an address of which no other sign has to say that it is
-// a model server's: it has the path of such a server's API, its host is named after a model, or the
-// variable is named after a family of models, or after an endpoint for embeddings.
+// a model server's: it has the path of such a server's API, its host is named after a model, or after a model
+// server whose protocol it speaks, or the variable is named after a family of models, or after an endpoint
+// for embeddings.
 func isModelAddress(name string, v variable) bool {
-	if namesModelServer(name) && isHostOfModel(hostOf(v.value)) {
-		return isServerAddress(name, v)
+	if host := hostOf(v.value); namesModelServer(name) && (isHostOfModel(host) || (isHostOfModels(v.value) && isOwn(host) && speaksProtocol(v.value))) {
+		return isServerAddress(name, v) && !speaksOf(index.otherAddresses, name)
 	}
 	if !strings.HasPrefix(v.value, "http") || (!asksModel(v.value) && !isFamilyAddress(name)) ||
 		speaksOf(index.otherAddresses, name) || !isServerAddress(name, v) {

@@ -207,6 +207,7 @@ var families = []family{
 	{"a path that ends in a name", deployment(withEnv(withArgs(vllmImage, "--model", "/gcs/org/m/"), "MODEL_ID=org/m")), "inference | vllm@0.11.0 | org/m served huggingface | /gcs/org/m/ model-store file"},
 	{"a path that ends otherwise", deployment(withEnv(withArgs(vllmImage, "--model", "/gcs/org/n"), "MODEL_ID=org/m")), "inference | vllm@0.11.0 | /gcs/org/n served file | org/m served huggingface"},
 	{"a flag and its value in one word", deployment(withArgs(vllmImage, "--model  org/m --dtype half", "--port 80", "--served-model-name a=b")), "inference | vllm@0.11.0 | org/m served huggingface as=a=b"},
+	{"a launcher of what serves", deployment(gpu(withCommand(custom, "accelerate", "launch", "tfs/inference_api.py", "--pretrained_model_name_or_path", "org/m"))), "inference | accelerate | org/m served huggingface"},
 	{"a web UI by its flags", deployment(withCommand(custom, "python3", "launch.py", "--listen", "--skip-torch-cuda-test")), "inference | stable-diffusion-webui"},
 	{"a folder beside a name", deployment(withEnv(withArgs(vllmImage, "--model", "org/m"), "MODEL_PATH=/data/m")), "inference | vllm@0.11.0 | org/m served huggingface | /data/m model-store file"},
 	{"a folder and nothing else", deployment(withArgs(vllmImage, "--model", "/models")), "inference | vllm@0.11.0 | /models served file"},
