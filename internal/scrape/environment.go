@@ -21,6 +21,12 @@ type variable struct {
 	missing string
 	// off is true for a credential that says that there is none.
 	off bool
+	// perhaps is true for a value that a script sets under a condition, of which the first certain
+	// bytes are there in any case.
+	perhaps bool
+	certain int
+	// partial is a value of several words of which not all are known: these stand as written.
+	partial string
 }
 
 func (v variable) known() bool { return v.missing == "" }

@@ -262,6 +262,8 @@ type table struct {
 	// PredictionScripts are beginnings of words in the names of scripts that run a model over a batch,
 	// which a framework's base image does with that framework.
 	PredictionScripts []string `json:"predictionScripts"`
+	// PythonLaunchers are programs that run Python code which a file holds.
+	PythonLaunchers []string `json:"pythonLaunchers"`
 	// InferenceCalls are functions that Python code calls to use a model, TrainingCalls those
 	// that it calls to train one, whatever else it calls.
 	InferenceCalls []string `json:"inferenceCalls"`

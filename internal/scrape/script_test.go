@@ -66,12 +66,14 @@ func TestWhatMayNotRunIsInferred(t *testing.T) {
 		"if x; then :; elif y; then vllm serve a/b; fi":            {perhaps},
 		"case $X in a) vllm serve a/b;; esac":                      {perhaps},
 		"while true; do vllm serve a/b; done":                      {perhaps},
-		"false && vllm serve a/b":                                  {perhaps},
+		"false && vllm serve a/b":                                  nil,
+		"if false; then vllm serve a/b; fi":                        nil,
 		"! x && vllm serve a/b":                                    {perhaps},
 		"[ -f x ] && vllm serve a/b":                               {perhaps},
 		"x && [ -f x ] && vllm serve a/b":                          {perhaps},
 		"grep -q x /y && vllm serve a/b":                           {perhaps},
-		"true || vllm serve a/b":                                   {perhaps},
+		"true || vllm serve a/b":                                   nil,
+		"x || vllm serve a/b":                                      {perhaps},
 		"vllm serve a/b || exit 1":                                 {certain},
 		"cd /x && vllm serve a/b":                                  {certain},
 		"x || exit 1; vllm serve a/b":                              {certain},
@@ -88,8 +90,8 @@ func TestWhatMayNotRunIsInferred(t *testing.T) {
 		"exec vllm serve a/b & vllm serve c/d":                     {certain, "c/d served huggingface"},
 		"if x; then bash -c 'vllm serve a/b'; fi":                  {perhaps},
 		"if x; then vllm serve --model=a/b; fi; vllm serve $M":     {perhaps, "$M served unresolved=M"},
-		"if x; then M=a/b; fi; vllm serve ${M:-a/b}":               {"${M:-a/b} served unresolved=M (set under a condition in the script)"},
-		"x || M=a/b; vllm serve $M":                                {"$M served unresolved=M (set under a condition in the script)"},
+		"if x; then M=a/b; fi; vllm serve ${M:-a/b}":               {perhaps},
+		"x || M=a/b; vllm serve $M":                                {perhaps},
 		"M=a/b || x; vllm serve $M":                                {certain},
 		"if x; then vllm serve --tokenizer a/b --model c/d; fi; :": {"a/b tokenizer huggingface inferred", "c/d served huggingface inferred"},
 	} {
@@ -109,7 +111,7 @@ func TestArgumentsOfScripts(t *testing.T) {
 		`set -- a/b c; vllm serve "$1"`:                 {"a/b served huggingface"},
 		`set -- --model a/b "$@"; vllm serve "$@"`:      {"org/m served huggingface", "a/b served huggingface"},
 		`if x; then shift; fi; vllm serve "$1"`:         {"$1 served unresolved=1 (set under a condition in the script)"},
-		`f() { vllm serve "$1"; }; f`:                   {"$1 served unresolved=1 (an argument of a function in the script)"},
+		`f() { vllm serve "$1"; }; f`:                   {"$1 served unresolved=1"},
 		`set -eu; vllm serve "$1"`:                      {"org/m served huggingface"},
 		`A=(--model a/b); vllm serve "${A[@]}"`:         {"a/b served huggingface"},
 		`A=(); A+=(a/b); vllm serve "${A[@]}" --port 1`: {"a/b served huggingface"},
@@ -120,10 +122,72 @@ func TestArgumentsOfScripts(t *testing.T) {
 	}
 	for _, script := range []string{
 		`eval "$(cat /run)"`,
-		`if x; then A+=(--model a/b); fi; vllm serve "${A[@]}"`, `(A=(a/b)); vllm serve "${A[@]}"`, `f() { vllm serve "$@"; }; f a/b`,
+		`if x; then A+=(--model a/b); fi; vllm serve "${A[@]}"`, `(A=(a/b)); vllm serve "${A[@]}"`, `f() { vllm serve "$@"; }`,
 	} {
 		report := PodWorkload(deployment(shell(vllmImage, script)))
 		NewWithT(t).Expect(notes(report)).To(ContainSubstring("command[2] was not read in full: "), script)
+	}
+}
+
+// Each is how somebody writes a script that starts a server, and what a person reads in it.
+func TestScriptsAsPeopleWriteThem(t *testing.T) {
+	const model, perhaps = "org/m served huggingface", "org/m served huggingface inferred"
+	for script, want := range map[string][]string{
+		// What a condition adds
+		`A="--model org/m"; if [ -n "$X" ]; then A="$A --enable-lora"; fi; exec vllm serve $A`:      {model},
+		`A="--model org/m"; [ -n "$X" ] && A+=" --tokenizer a/t"; vllm serve $A`:                    {model, "a/t tokenizer huggingface inferred"},
+		`A=(--model org/m); if x; then A+=(--tokenizer "$T"); fi; vllm serve "${A[@]}"`:             {model, "$T tokenizer unresolved=T"},
+		`A=(--model org/m); if x; then A=("${A[@]}" --tokenizer a/t); fi; vllm serve "${A[@]}"`:     {model, "a/t tokenizer huggingface inferred"},
+		`A=(--model org/m); if x; then A=(--model c/d); fi; vllm serve "${A[@]}"`:                   {"${A[@]} served unresolved=an expansion that is not evaluated"},
+		`cmd=(vllm serve org/m); [[ -n $X ]] && cmd+=(-tp $X); exec "${cmd[@]}"`:                    {model},
+		`C="vllm serve org/m"; if x; then C="$C --port 1"; fi; eval "$C"`:                           {perhaps},
+		`set -- --model org/m; [ -n "$L" ] && set -- "$@" --enable-lora; exec vllm serve "$@"`:      {model},
+		`set -- --model org/m; x && set -- --model c/d; exec vllm serve "$@"`:                       {"c/d served huggingface"},
+		`set -- --model org/m; x || set -- --model c/d; exec vllm serve "$@"`:                       {"$@ served unresolved=@"},
+		`A="org/m --port 1"; if x; then A="$A --quiet"; fi; A="$A --seed 1"; vllm serve $A`:         {model},
+		`A="--model org/m --tensor-parallel-size $TP --served-model-name $(cat /n)"; vllm serve $A`: {model},
+		`A="--model $M --tensor-parallel-size 2"; vllm serve $A`:                                    {"${M} served unresolved=M"},
+		`A="--port 1 "; A+="--model org/m"; vllm serve $A`:                                          {model},
+		// What a condition decides
+		`if [ -z "$M" ]; then M=org/m; fi; vllm serve "$M"`:                                                                     {perhaps},
+		`S=large; if [ "$S" = large ]; then M=org/m; else M=c/d; fi; vllm serve $M`:                                             {model},
+		`S=large; case "$S" in small) M=c/d;; large|huge) M=org/m;; *) M=e/f;; esac; vllm serve $M`:                             {model},
+		`S=large; if [[ $S == small && -n x ]]; then vllm serve c/d; elif [[ $S != large ]]; then :; else vllm serve org/m; fi`: {model},
+		`case "$S" in small) M=c/d;; *) M=org/m;; esac; vllm serve $M`:                                                          {"$M served unresolved=M (set under a condition in the script)"},
+		`if [ "$LWS_WORKER_INDEX" = 0 ]; then vllm serve org/m; else ray start; fi`:                                             {perhaps},
+		`M=org/m; if [ -d /cache/m ]; then M=/cache/m; fi; vllm serve $M`:                                                       {perhaps},
+		`M=/cache/m; if [ ! -d $M ]; then M=org/m; fi; vllm serve $M`:                                                           {perhaps},
+		// Functions
+		`b() { A=(--model org/m); }; s() { b; exec vllm serve "${A[@]}"; }; s`:              {model},
+		`serve() { local m="$1"; shift; exec vllm serve "$m" "$@"; }; serve org/m --port 1`: {model},
+		`retry() { until "$@"; do sleep 10; done; }; retry vllm serve org/m`:                {model},
+		`run() { echo "+ $*"; exec "$@"; }; run vllm serve org/m`:                           {model},
+		`main() { vllm serve "$1"; }; main "$@"`:                                            {"org/m served huggingface"},
+		`M=org/m; f() { local M=c/d; }; f; vllm serve $M`:                                   {model},
+		`f() { f; f; }; f; vllm serve org/m`:                                                {model},
+		`f() { exit 0; }; f; vllm serve org/m`:                                              nil,
+		// Loops
+		`L="a/b c/d"; for m in $L; do vllm serve $m & done; wait`:            {"a/b served huggingface", "c/d served huggingface"},
+		`for i in 1 2 3; do vllm serve org/m && break; sleep 1; done`:         {model},
+		`U=https://h/m.gguf; F=/models/$(basename "$U" .gguf); vllm serve $F`: {"/models/m served file"},
+		`vllm serve $(dirname /models/m/config.json)`:                         {"/models/m served file"},
+		`vllm serve $(basename $M)`:                                           {"$(…) served unresolved=M"},
+		// Wrappers
+		`uv run --torch-backend auto --extra gpu vllm serve org/m`:         {model},
+		`pixi run -e cuda vllm serve org/m`:                                {model},
+		`conda run --name x vllm serve org/m`:                              {model},
+		`LD_PRELOAD=/x taskset -c 0-15 vllm serve org/m`:                   {model},
+		`opentelemetry-instrument --traces_exporter otlp vllm serve org/m`: {model},
+		// Files that the script writes
+		"cat > /run.sh <<'E'\n#!/bin/sh\nvllm serve org/m\nE\nchmod +x /run.sh; exec /run.sh":          {model},
+		"cat > t.py <<'E'\nLLM(\"org/m\")\nE\naccelerate launch t.py":                                  {perhaps},
+		"cat <<'E' | tee /w/t.py\nfrom vllm import LLM\nLLM(\"org/m\")\nE\npython /w/t.py":             {perhaps},
+		"cat > server.py <<'E'\npipeline(\"text-generation\", model=\"org/m\")\nE\nuvicorn server:app": {perhaps},
+		`echo 'from vllm import LLM; llm = LLM("org/m")' > /tmp/a.py; python3 /tmp/a.py`:               {perhaps},
+	} {
+		t.Run(script, func(t *testing.T) {
+			NewWithT(t).Expect(scripted(script, "sh", "org/m")).To(Equal(want))
+		})
 	}
 }
 

@@ -28,11 +28,19 @@ type script struct {
 	arrays   map[string][]word
 	flow     *flow
 	commands [][]word
+	// functions are those that were declared, in the order of declared; called are those that ran.
+	functions map[string]*syntax.Stmt
+	declared  []string
+	called    map[string]bool
+	// frames are the functions that run within one another.
+	frames []frame
 	// input is what the statement's command reads from its standard input, where the script
 	// holds it, and output the file that it writes to; files are those that the script wrote.
-	input  *word
-	output string
-	files  map[string]word
+	// piped is what a command hands on, and receives are the statements that read from another.
+	input, piped *word
+	output       string
+	files        map[string]word
+	receives     map[*syntax.Stmt]bool
 	// full is true once a word was too much to read.
 	full bool
 }
@@ -54,9 +62,11 @@ func readScript(p *pod, from word, parameters []word, env *environment) ([][]wor
 	}
 	s := &script{
 		pod: p, source: from.text, from: from, env: env, parameters: parameters,
-		files: map[string]word{}, local: map[string]variable{}, arrays: map[string][]word{}, flow: newFlow(file),
+		files: map[string]word{}, local: map[string]variable{}, arrays: map[string][]word{}, flow: newFlow(),
+		functions: map[string]*syntax.Stmt{}, called: map[string]bool{}, receives: map[*syntax.Stmt]bool{},
 	}
 	s.walk(file)
+	s.walkUncalled()
 	if s.full {
 		return s.commands, errors.New("it is too long once its variables are filled in")
 	}
@@ -79,14 +89,15 @@ func nesting(source string) int {
 	return most
 }
 
-func (s *script) walk(file *syntax.File) {
+// walk follows the script through a part of it, as a shell would as far as that is known.
+func (s *script) walk(part syntax.Node) {
 	// enclosing says of each node that is being walked how many variables were assigned before it.
 	type enclosing struct {
 		node     syntax.Node
 		assigned int
 	}
 	var stack []enclosing
-	syntax.Walk(file, func(node syntax.Node) bool {
+	syntax.Walk(part, func(node syntax.Node) bool {
 		if node == nil {
 			last := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
@@ -96,13 +107,30 @@ func (s *script) walk(file *syntax.File) {
 			}
 			return true
 		}
-		s.flow.enter(node)
-		stack = append(stack, enclosing{node, len(s.assigned)})
-		if !s.flow.ended {
-			s.visit(node)
+		if !s.enters(node) {
+			return false
 		}
+		s.flow.enter(node, s.decides(node))
+		stack = append(stack, enclosing{node, len(s.assigned)})
+		s.visit(node)
 		return true
 	})
+}
+
+// enters says whether the node is still to be walked where it stands: not one that never runs, a
+// function, which runs where it is called, and a loop over a list that was walked item by item.
+func (s *script) enters(node syntax.Node) bool {
+	if s.flow.ended || s.full {
+		return false
+	}
+	switch n := node.(type) {
+	case *syntax.FuncDecl:
+		s.declare(n)
+		return false
+	case *syntax.ForClause:
+		return !s.flow.dead[node] && !s.unroll(n)
+	}
+	return !s.flow.dead[node]
 }
 
 // forget gives up the variables that were assigned from a point on.
@@ -120,11 +148,21 @@ func (s *script) visit(node syntax.Node) {
 		for _, a := range n.Args {
 			if n.Variant.Value == "export" {
 				s.export(a)
+			} else {
+				s.shadow(a)
 			}
 			s.assign(a)
 		}
+	case *syntax.BinaryCmd:
+		if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+			s.receives[n.Y] = true
+		}
 	case *syntax.Stmt:
 		s.redirect(n.Redirs)
+		if s.receives[n] && s.input == nil {
+			s.input = s.piped
+		}
+		s.piped = nil
 	case *syntax.WordIter:
 		s.set(n.Name.Value, variable{missing: lacking(n.Name.Value, "set by a loop in the script")})
 	case *syntax.CallExpr:
@@ -155,12 +193,19 @@ func (s *script) call(args []*syntax.Word) {
 		s.setParameters(program, args[1:])
 		return
 	}
-	words := s.withInput(s.words(args))
-	for i := range words {
-		words[i].conditional = words[i].conditional || s.from.conditional || s.flow.branches > 0
+	words := s.words(args)
+	if len(words) == 0 || s.full {
+		return
 	}
-	if len(words) > 0 && !s.full {
-		s.commands = append(s.commands, words)
+	if body := s.functions[words[0].text]; body != nil {
+		s.invoke(words, body)
+		return
+	}
+	for _, command := range s.withInput(words) {
+		for i := range command {
+			command[i].conditional = command[i].conditional || s.from.conditional || s.flow.branches > 0
+		}
+		s.commands = append(s.commands, command)
 	}
 }
 
@@ -186,14 +231,18 @@ func (s *script) assign(a *syntax.Assign) {
 		return
 	}
 	name := a.Name.Value
-	switch {
-	case a.Array != nil:
+	if a.Array != nil {
 		s.assignArray(a)
-	case s.flow.branches > 0 || a.Append:
-		s.set(name, variable{missing: lacking(name, "set under a condition in the script")})
-	default:
-		s.set(name, s.valueOf(a))
+		return
 	}
+	v := s.valueOf(a)
+	if a.Append {
+		v = s.lookup(name).followedBy(v, name)
+	}
+	if s.flow.branches > 0 {
+		v = s.lookup(name).orPerhaps(v, name)
+	}
+	s.set(name, v)
 }
 
 // valueOf is the value that is assigned. That of a credential is not read.
@@ -205,7 +254,17 @@ func (s *script) valueOf(a *syntax.Assign) variable {
 		return variable{missing: lacking(a.Name.Value, notRead)}
 	}
 	w := s.literal(a.Value)
-	return variable{value: clip(w.text, maxValueBytes), evidence: w.evidence, missing: joinMissing(w.missing)}
+	v := variable{value: clip(w.text, maxValueBytes), evidence: w.evidence, missing: joinMissing(w.missing), perhaps: w.conditional}
+	if w.conditional {
+		v.certain = s.certainOf(a.Value, v.value)
+	}
+	if !v.known() {
+		v.value = ""
+		if text := s.partial(a.Value); strings.ContainsAny(text, blanks) {
+			v.partial = text
+		}
+	}
+	return v
 }
 
 // exportKnown hands on what is assigned to a variable that the container's programs see already.
@@ -231,7 +290,7 @@ func (s *script) export(a *syntax.Assign) {
 		return // it is not set, or the container's own
 	}
 	v.evidence = appendEvidence(s.from.evidence, v.evidence...)
-	s.env.export(a.Name.Value, v, s.from.conditional || s.flow.branches > 0)
+	s.env.export(a.Name.Value, v, s.from.conditional || s.flow.branches > 0 || v.perhaps)
 }
 
 func (s *script) set(name string, v variable) {

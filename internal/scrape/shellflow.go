@@ -6,41 +6,23 @@ import "mvdan.cc/sh/v3/syntax"
 
 // flow follows a script from command to command and says which of them are certain to run.
 type flow struct {
-	// branches is how many conditions, loops and functions that nobody is certain to call
-	// enclose the current command; functions how many functions do.
-	branches, functions int
+	// branches is how many conditions and loops enclose the current command.
+	branches int
 	// apart is how many enclosing nodes an exit does not certainly reach beyond: subshells,
 	// pipelines, chains and what runs in the background.
 	apart int
-	// maybe are the nodes whose running depends on a command before them.
-	maybe map[syntax.Node]bool
-	// called are the functions that are called without a condition.
-	called map[string]bool
+	// maybe are the nodes whose running depends on a command before them, dead those that never run.
+	maybe, dead map[syntax.Node]bool
 	// ended is true behind an exit, and behind an exec that replaces the shell.
 	ended bool
 }
 
-func newFlow(file *syntax.File) *flow {
-	first := &flow{maybe: map[syntax.Node]bool{}}
-	called := map[string]bool{}
-	var stack []syntax.Node
-	syntax.Walk(file, func(node syntax.Node) bool {
-		if node == nil {
-			first.leave(stack[len(stack)-1])
-			stack = stack[:len(stack)-1]
-			return true
-		}
-		first.enter(node)
-		stack = append(stack, node)
-		if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 0 && first.branches == 0 && !first.ended {
-			called[call.Args[0].Lit()] = true
-		}
-		return true
-	})
-	return &flow{maybe: map[syntax.Node]bool{}, called: called}
+func newFlow() *flow {
+	return &flow{maybe: map[syntax.Node]bool{}, dead: map[syntax.Node]bool{}}
 }
 
-func (f *flow) enter(node syntax.Node) {
+// enter says what the node decides of those in it: outcome is how its condition ends.
+func (f *flow) enter(node syntax.Node, outcome verdict) {
 	if f.isBranch(node) {
 		f.branches++
 	}
@@ -48,20 +30,30 @@ func (f *flow) enter(node syntax.Node) {
 		f.apart++
 	}
 	switch n := node.(type) {
-	case *syntax.FuncDecl:
-		f.functions++
 	case *syntax.IfClause:
 		for _, stmt := range n.Then {
-			f.maybe[stmt] = true
+			f.decide(stmt, outcome)
 		}
 		if n.Else != nil {
-			f.maybe[n.Else] = true
+			f.decide(n.Else, outcome.not())
+		}
+	case *syntax.WhileClause:
+		for _, stmt := range n.Do {
+			f.decide(stmt, unknown)
 		}
 	case *syntax.BinaryCmd:
-		if n.Op == syntax.OrStmt || (n.Op == syntax.AndStmt && isTest(n.X)) {
-			f.maybe[n.Y] = true
+		switch {
+		case n.Op == syntax.OrStmt:
+			f.decide(n.Y, outcome.not())
+		case n.Op == syntax.AndStmt && isTest(n.X):
+			f.decide(n.Y, outcome)
 		}
 	}
+}
+
+// decide says of a node whether it runs.
+func (f *flow) decide(node syntax.Node, runs verdict) {
+	f.maybe[node], f.dead[node] = runs == unknown, runs == no
 }
 
 func (f *flow) leave(node syntax.Node) {
@@ -71,23 +63,15 @@ func (f *flow) leave(node syntax.Node) {
 	if isApart(node) {
 		f.apart--
 	}
-	switch n := node.(type) {
-	case *syntax.FuncDecl:
-		f.functions--
-	case *syntax.CallExpr:
-		f.ended = f.ended || (f.branches+f.apart+f.functions == 0 && endsScript(n))
+	if n, ok := node.(*syntax.CallExpr); ok {
+		f.ended = f.ended || (f.branches+f.apart == 0 && endsScript(n))
 	}
 }
 
 // isBranch says whether what the node holds may run not at all or more than once.
 func (f *flow) isBranch(node syntax.Node) bool {
-	switch n := node.(type) {
-	case *syntax.CaseClause, *syntax.WhileClause, *syntax.ForClause:
-		return true
-	case *syntax.FuncDecl:
-		return n.Name == nil || !f.called[n.Name.Value] // the parser takes ()x for one without a name
-	}
-	return f.maybe[node]
+	_, loop := node.(*syntax.ForClause)
+	return loop || f.maybe[node]
 }
 
 // isApart says whether an exit in the node leaves the script running, or may.

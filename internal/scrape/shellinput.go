@@ -3,6 +3,7 @@
 package scrape
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -53,38 +54,89 @@ func isInterpreter(program string) bool {
 }
 
 // withInput hands an interpreter the code of its here-document, or of a file that the script
-// wrote before, as if it were given with -c. What another program writes to a file is kept.
-func (s *script) withInput(words []word) []word {
+// wrote before, as if it were given with -c, and so with a file that runs by itself or by a launcher.
+// What another program writes to a file is kept.
+func (s *script) withInput(words []word) [][]word {
 	input, output := s.input, s.output
 	s.input, s.output = nil, ""
-	if len(words) == 0 {
-		return words
-	}
-	program := words[0].text
-	if input != nil && (path.Base(program) == "cat" || path.Base(program) == "tee") {
-		file := output
-		if path.Base(program) == "tee" && len(words) > 1 {
-			file = words[len(words)-1].text
+	program := path.Base(words[0].text)
+	if text := written(words, input, output); text != nil {
+		if program == "tee" && len(words) > 1 {
+			output = words[len(words)-1].text
 		}
-		if file != "" && len(s.files) < maxEvidence {
-			s.files[file] = *input
+		if output == "" {
+			s.piped = text
+		} else if len(s.files) < maxEvidence {
+			s.files[output] = *text
 		}
-		return words
+		return [][]word{words}
 	}
-	if !isInterpreter(program) || slices.ContainsFunc(words, func(w word) bool { return w.text == "-c" || w.text == "-m" }) {
-		return words
+	bare := unwrap(words) // exec bash /run.sh
+	if len(bare) == 0 {
+		return [][]word{words}
 	}
-	code := input
-	for _, w := range words[1:] {
-		if file, ok := s.files[w.text]; ok {
-			code = &file
-		}
+	program = path.Base(bare[0].text)
+	if isInterpreter(program) && slices.ContainsFunc(bare, func(w word) bool { return w.text == "-c" || w.text == "-m" }) {
+		return [][]word{words}
+	}
+	code, file := s.codeOf(bare)
+	if code == nil && isInterpreter(program) {
+		code = input
 	}
 	if code == nil || !s.pod.afford(2, len(code.text)) {
-		return words
+		return [][]word{words}
 	}
-	if shells[path.Base(program)] {
-		return []word{words[0], {text: "-c", evidence: code.evidence}, *code}
+	given := word{text: "-c", evidence: code.evidence}
+	switch {
+	case shells[program]:
+		return [][]word{{bare[0], given, *code}}
+	case isInterpreter(program):
+		return [][]word{append(bare[:len(bare):len(bare)], given, *code)}
+	case strings.HasSuffix(file, ".py"):
+		return [][]word{words, {{text: "python3", evidence: code.evidence}, given, *code}}
+	case file == bare[0].text:
+		return [][]word{{{text: "sh", evidence: code.evidence}, given, *code}}
 	}
-	return append(words, word{text: "-c", evidence: code.evidence}, *code)
+	return [][]word{words}
+}
+
+// written is the text that a command writes: what it reads, or what echo is told.
+func written(words []word, input *word, output string) *word {
+	switch path.Base(words[0].text) {
+	case "cat", "tee":
+		return input
+	case "echo", "printf":
+		if output == "" || len(words) != 2 || len(words[1].missing) > 0 {
+			return nil
+		}
+		return &words[1]
+	}
+	return nil
+}
+
+// codeOf is the code of a file that the script wrote and the command names, be it as the module of a
+// web application, and the file's name.
+func (s *script) codeOf(words []word) (*word, string) {
+	if len(s.files) == 0 {
+		return nil, ""
+	}
+	for i, w := range words[:min(len(words), maxDownloadWords)] {
+		if code, ok := s.files[w.text]; ok && (i == 0 || isInterpreter(words[0].text) || isLauncher(words[0].text)) {
+			return &code, w.text
+		}
+		if module, _, ok := strings.Cut(w.text, ":"); ok && i > 0 && isLauncher(words[0].text) {
+			for _, file := range slices.Sorted(maps.Keys(s.files)) {
+				if path.Base(file) == module+".py" {
+					code := s.files[file]
+					return &code, file
+				}
+			}
+		}
+	}
+	return nil, ""
+}
+
+// isLauncher says whether the program runs Python code that it is given.
+func isLauncher(program string) bool {
+	return slices.Contains(patterns.PythonLaunchers, path.Base(program))
 }

@@ -3,6 +3,7 @@
 package scrape
 
 import (
+	"slices"
 	"strconv"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -16,7 +17,7 @@ func (s *script) assignArray(a *syntax.Assign) {
 		list, ok = nil, true
 	}
 	s.set(name, variable{missing: lacking(name, "a list in the script")})
-	if !ok || s.flow.branches > 0 || s.pod.isCredential(name) {
+	if !ok || s.pod.isCredential(name) {
 		delete(s.arrays, name)
 		return
 	}
@@ -28,7 +29,33 @@ func (s *script) assignArray(a *syntax.Assign) {
 		}
 		elements = append(elements, e.Value)
 	}
-	s.arrays[name] = append(list[:len(list):len(list)], s.words(elements)...)
+	words := s.words(elements)
+	if s.flow.branches == 0 {
+		s.arrays[name] = append(list[:len(list):len(list)], words...)
+		return
+	}
+	if !a.Append {
+		before, known := s.arrays[name]
+		if !known || !begins(words, before) {
+			delete(s.arrays, name)
+			return
+		}
+		list, words = before, words[len(before):]
+	}
+	s.arrays[name] = append(list[:len(list):len(list)], perhaps(words)...)
+}
+
+// begins says whether a list begins like another.
+func begins(list, with []word) bool {
+	return len(list) >= len(with) && slices.EqualFunc(list[:len(with)], with, func(a, b word) bool { return a.text == b.text })
+}
+
+// perhaps marks words that may not be there.
+func perhaps(words []word) []word {
+	for i := range words {
+		words[i].conditional = true
+	}
+	return words
 }
 
 // setParameters follows set -- a b and shift.
@@ -37,13 +64,20 @@ func (s *script) setParameters(program string, args []*syntax.Word) {
 		return // options
 	}
 	switch {
-	case s.flow.functions > 0: // the function's own, which are not read
-	case s.flow.branches > 0 || len(s.parameters) == 0 && program == "shift":
-		s.lost = true
 	case program == "set":
 		words := s.words(args[1:])
+		if s.flow.branches > 0 {
+			before := s.parameters[min(1, len(s.parameters)):]
+			if s.lost || !begins(words, before) {
+				s.lost = true
+				return
+			}
+			perhaps(words[len(before):])
+		}
 		s.parameters = append([]word{{text: "sh"}}, words...)
 		s.lost = false
+	case s.flow.branches > 0 || len(s.parameters) == 0:
+		s.lost = true
 	default:
 		count := 1
 		if len(args) > 0 {
@@ -75,7 +109,7 @@ func (s *script) list(w *syntax.Word) (words []word, isList, known bool) {
 	}
 	switch name := p.Param.Value; {
 	case p.Index == nil && (name == "@" || name == "*"):
-		if s.lost || s.flow.functions > 0 {
+		if s.lost {
 			return nil, true, false
 		}
 		return s.parameters[min(1, len(s.parameters)):], true, true
@@ -98,13 +132,11 @@ func (s *script) parameter(name string) (variable, bool) {
 	switch {
 	case err != nil || n < 0:
 		return variable{}, false
-	case n > 0 && s.flow.functions > 0:
-		return variable{missing: lacking(name, "an argument of a function in the script")}, true
 	case n > 0 && s.lost:
 		return variable{missing: lacking(name, "set under a condition in the script")}, true
 	case n >= len(s.parameters):
 		return variable{missing: name}, true
 	}
 	w := s.parameters[n]
-	return variable{value: w.text, evidence: w.evidence, missing: joinMissing(w.missing)}, true
+	return variable{value: w.text, evidence: w.evidence, missing: joinMissing(w.missing), perhaps: w.conditional}, true
 }

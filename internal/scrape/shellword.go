@@ -24,6 +24,11 @@ func (s *script) expand(w *syntax.Word) []word {
 	if isList {
 		s.pod.note("%s was not read in full: what %s holds is not known", s.from.evidence[0].Locator, s.shown(w))
 	}
+	if name := leading(w); name != "" && splits(w) {
+		if v := s.lookup(name); (v.perhaps || v.partial != "") && len(s.from.missing) == 0 {
+			return s.fields(v)
+		}
+	}
 	expanded := s.literal(w)
 	if len(expanded.missing) > 0 || !splits(w) {
 		return []word{expanded}
@@ -77,7 +82,7 @@ func (s *script) resolve(w *syntax.Word, out *word) {
 		return
 	}
 	values := &scriptValues{script: s, refs: refs, out: out}
-	text, err := expand.Literal(&expand.Config{Env: values}, w)
+	text, err := expand.Literal(&expand.Config{Env: values, CmdSubst: values.runPathCommand}, w)
 	if err != nil && len(out.missing) == 0 {
 		out.missing = addMissing(out.missing, "an expansion that fails")
 	}
@@ -100,6 +105,7 @@ func (e *scriptValues) Get(name string) expand.Variable {
 	v := e.script.lookup(name)
 	e.out.evidence = appendEvidence(e.out.evidence, v.evidence...)
 	if v.known() {
+		e.out.conditional = e.out.conditional || v.perhaps
 		return expand.Variable{Set: true, Kind: expand.String, Str: v.value}
 	}
 	if !reference.hasDefault || v.missing != name {
@@ -115,7 +121,7 @@ func (e *scriptValues) Each(func(name string, v expand.Variable) bool) {}
 func (e *scriptValues) Set(name string, v expand.Variable) error {
 	value := variable{value: clip(v.String(), maxValueBytes), evidence: e.out.evidence, missing: joinMissing(e.out.missing)}
 	if e.script.flow.branches > 0 {
-		value = variable{missing: lacking(name, "set under a condition in the script")}
+		value = e.script.lookup(name).orPerhaps(value, name)
 	}
 	e.script.set(name, value)
 	return nil
@@ -262,7 +268,13 @@ func (s *script) references(w *syntax.Word) references {
 		case *syntax.ArithmExp:
 			refs.refused = append(refs.refused, "an arithmetic expression")
 			return false
-		case *syntax.CmdSubst, *syntax.ProcSubst:
+		case *syntax.CmdSubst:
+			if pathCommand(n) != nil {
+				return true
+			}
+			refs.refused = append(refs.refused, "a command's output")
+			return false
+		case *syntax.ProcSubst:
 			refs.refused = append(refs.refused, "a command's output")
 			return false
 		case *syntax.ParamExp:
