@@ -23,6 +23,9 @@ func FuzzScript(f *testing.F) {
 		"pip install 'lm_eval[hf]==0.4.9.1' && lm_eval --model hf --model_args pretrained=a/b,dtype=float32",
 		"for m in a b; do hf download $m; done; sh -c 'vllm serve $0'", "cat <<EOF | bash\n$A ${B:=c}\nEOF",
 		"python - <<'EOF'\nfrom vllm import LLM\nLLM('org/m')\nEOF\ncat >a.py <<X\nload_dataset('$A')\nX\npython a.py", "bash <<<'vllm serve a/b'",
+		"f() { local a=$1; shift; \"$@\"; f f; }; f f \"$@\"", "for i in a b; do for j in $i $i; do A=\"$A $j\"; done; done; x && A+=\" y\"; vllm serve $A",
+		"A=(x); x || A=(\"${A[@]}\" y); set -- $A; x && set -- \"$@\" z; case $1 in x*|[) vllm serve $1;; *) :;; esac", "vllm serve $(basename $(dirname $A) .x)",
+		"[[ ! ($A == b || -z c) ]] && cat <<E | tee a.sh\nvllm serve $A\nE\nexec a.sh; uvicorn a:b",
 		"f() { f | f & }; f", "$($($(", "((((", "echo {1..999999999}", "A=${A}${A}", "${A[$((1))]}", "$'\\xff'\x00`a`",
 	} {
 		f.Add(seed, "org/m")

@@ -74,8 +74,20 @@ func TestHostileWorkloads(t *testing.T) {
 		"amplified by a shell": {deployment(shell(vllmImage, "x "+fill("$A ")[:30000], env("A="+strings.Repeat("b ", 8000))...)), "not a shell script that can be read: it is too long"},
 		"doubled by a shell":   {deployment(shell(vllmImage, "A=x;"+strings.Repeat("A=${A}${A};", 200)+"vllm serve $A")), ""},
 		"a shell in a shell":   {deployment(shell(vllmImage, fill("sh -c \"$A\";"), env("A="+strings.Repeat("sh -c \"$A\";", 1400))...)), "was not read in full"},
-		"deep shells":          {deployment(shell(vllmImage, `sh -c "sh -c 'sh -c \"sh -c a\"'"`)), "shells within shells"},
-		"every container":      {everyContainer(shell(vllmImage, fill("echo a;"))), "not read"},
+		"functions in functions": {deployment(shell(vllmImage, func() string {
+			script := "f0() { vllm serve a/b; }; "
+			for i := 1; i < 50; i++ {
+				script += fmt.Sprintf("f%d() { %s}; ", i, strings.Repeat(fmt.Sprintf("f%d; ", i-1), 50))
+			}
+			return script + "f49"
+		}())), ""},
+		"a function that calls itself": {everyContainer(shell(vllmImage, "f() { "+strings.Repeat("f a; ", 5000)+"}; f")), ""},
+		"loops in loops":               {deployment(shell(vllmImage, strings.Repeat("for i in 1 2 3 4 5 6 7 8 9 a b c d e f g; do ", 50)+"vllm serve $i"+strings.Repeat("; done", 50))), ""},
+		"what loops add":               {deployment(shell(vllmImage, "A=x; for i in 1 2 3 4 5 6 7 8; do for i in 1 2 3 4 5 6 7 8; do for i in 1 2 3 4 5 6 7 8; do A=\"$A$A\"; x && A=\"$A $i\"; B=(\"${B[@]}\" $A); done; done; done; vllm serve $A")), ""},
+		"partial values":               {deployment(shell(vllmImage, "A=\"x $U\"; "+strings.Repeat("A=\"$A $A $U\"; ", 1500)+"vllm serve $A")), ""},
+		"names of paths":               {deployment(shell(vllmImage, fill("vllm serve $(basename $(dirname $(basename $A))); "), env("A="+long)...)), ""},
+		"deep shells":                  {deployment(shell(vllmImage, `sh -c "sh -c 'sh -c \"sh -c a\"'"`)), "shells within shells"},
+		"every container":              {everyContainer(shell(vllmImage, fill("echo a;"))), "not read"},
 		"running images": {func() Input {
 			in := everyContainer(withArgs(vllmImage))
 			in.Running = repeat(100_000, func(i int) RunningImage { return RunningImage{fmt.Sprint(i), vllmImage, "a@" + digestA} })

@@ -50,8 +50,14 @@ type pythonRule struct {
 	// Role is what the thing is to the code.
 	Role evidence.Role   `json:"role"`
 	Hub  evidence.Origin `json:"hub,omitempty"`
-	// NotOf are objects whose function of that name is another.
+	// Of are the objects whose function this is, and NotOf those whose function of that name is another.
+	Of    []string `json:"of,omitempty"`
 	NotOf []string `json:"notOf,omitempty"`
+}
+
+// isOf says whether the rule is about a function of that object.
+func (r pythonRule) isOf(receiver string) bool {
+	return (len(r.Of) == 0 || slices.Contains(r.Of, receiver)) && !slices.Contains(r.NotOf, receiver)
 }
 
 // loaderKeys are the keywords by which the loaders of products take a model.
@@ -86,7 +92,7 @@ func (c *container) pythonModels(call pythonCall) []model {
 	}
 	for _, rule := range index.pythonRules[call.name] {
 		w, ok := call.argument(rule.Position, rule.Keys...)
-		if !ok || isLiteralKind(rule, w) || slices.Contains(rule.NotOf, call.receiver) {
+		if !ok || isLiteralKind(rule, w) || !rule.isOf(call.receiver) {
 			continue
 		}
 		m := model{value: w, role: rule.Role, hub: rule.Hub, inferred: true}
@@ -117,6 +123,19 @@ func isLiteralKind(rule pythonRule, w word) bool {
 // container's, and a Job's without an accelerator and without a known product.
 func (c *container) onlyFetches() bool {
 	return c.init || (c.isJob() && !c.accelerated && len(c.signals) == 0)
+}
+
+// loadsInPython says whether Python code loads a model of a hub to use it.
+func (c *container) loadsInPython(invocations []invocation) bool {
+	return slices.ContainsFunc(invocations, func(inv invocation) bool {
+		return slices.ContainsFunc(inv.code, func(p pythonProgram) bool {
+			return slices.ContainsFunc(p.calls, func(call pythonCall) bool {
+				return slices.ContainsFunc(c.pythonModels(call), func(m model) bool {
+					return m.role == evidence.RoleServed && m.hub == evidence.OriginHuggingFace && hubName.MatchString(m.value.text)
+				})
+			})
+		})
+	})
 }
 
 // fetchesInPython says whether the code fetches something.

@@ -167,7 +167,7 @@ func TestScriptsAsPeopleWriteThem(t *testing.T) {
 		`f() { f; f; }; f; vllm serve org/m`:                                                {model},
 		`f() { exit 0; }; f; vllm serve org/m`:                                              nil,
 		// Loops
-		`L="a/b c/d"; for m in $L; do vllm serve $m & done; wait`:            {"a/b served huggingface", "c/d served huggingface"},
+		`L="a/b c/d"; for m in $L; do vllm serve $m & done; wait`:             {"a/b served huggingface", "c/d served huggingface"},
 		`for i in 1 2 3; do vllm serve org/m && break; sleep 1; done`:         {model},
 		`U=https://h/m.gguf; F=/models/$(basename "$U" .gguf); vllm serve $F`: {"/models/m served file"},
 		`vllm serve $(dirname /models/m/config.json)`:                         {"/models/m served file"},

@@ -114,7 +114,7 @@ func (s *script) walkUncalled() {
 // unroll walks a loop once for each item of its list, where that is known, and says whether it is.
 func (s *script) unroll(n *syntax.ForClause) bool {
 	loop, ok := n.Loop.(*syntax.WordIter)
-	if !ok || n.Select || !loop.InPos.IsValid() || len(loop.Items) > maxRounds {
+	if !ok || n.Select || !loop.InPos.IsValid() || len(loop.Items) > maxRounds || s.pod.isCredential(loop.Name.Value) {
 		return false
 	}
 	items := s.words(loop.Items)

@@ -71,6 +71,11 @@ func isOtherModelFile(text string) bool {
 	return slices.Contains(patterns.OtherModelFiles, strings.ToLower(path.Ext(text)))
 }
 
+// showsThings says whether what is called a model here is the file of one that something is drawn or built by.
+func (c *container) showsThings() bool {
+	return slices.ContainsFunc(c.models, func(m model) bool { return isOtherModelFile(m.value.text) })
+}
+
 func isFileOfModel(text string) bool {
 	return slices.Contains(patterns.ModelFiles, path.Ext(text)) || slices.Contains(patterns.FrameworkFiles, path.Ext(text))
 }

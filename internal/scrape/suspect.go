@@ -33,9 +33,9 @@ func (c *container) suspect(invocations []invocation) {
 		category, c.evident = evidence.CategoryAgent, true
 	case !c.accelerated && c.embeds() && (c.isJob() || !c.hasHubToken()):
 		category = c.embeddingCategory(invocations)
-	case c.isCapable() && c.showsModel(c.doesOtherWork(invocations)):
+	case c.usesModel(invocations):
 		category = evidence.CategoryInference
-	case c.accelerated && ((servesByScript(invocations) && !c.doesOtherWork(invocations)) || c.servesByName(invocations)):
+	case c.accelerated && c.isNamedLikeServer(invocations):
 		category, c.evident = evidence.CategoryInference, true
 	default:
 		return
@@ -45,6 +45,17 @@ func (c *container) suspect(invocations []invocation) {
 
 // isCapable says whether the container could run a model: it has an accelerator, or may fetch one.
 func (c *container) isCapable() bool { return c.accelerated || c.hasHubToken() }
+
+// usesModel says whether a container that could run a model names one, or its code loads one.
+func (c *container) usesModel(invocations []invocation) bool {
+	return (c.isCapable() && c.showsModel(c.doesOtherWork(invocations))) || (!c.isJob() && c.loadsInPython(invocations))
+}
+
+// isNamedLikeServer says whether the names of scripts or people's own say that the container serves.
+func (c *container) isNamedLikeServer(invocations []invocation) bool {
+	byScript := servesByScript(invocations) && !c.doesOtherWork(invocations) && !c.showsThings()
+	return byScript || c.servesByName(invocations)
+}
 
 // looksLikeTraining says whether a container that could train does so by a script's name, or names
 // what only a training does. What one measures a model with is read as what it trains with elsewhere.

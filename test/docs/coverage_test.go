@@ -58,8 +58,9 @@ type patterns struct {
 	} `json:"entrypoints"`
 	DownloadNames []string `json:"downloadNames"`
 	PythonRules   []struct {
-		Call string `json:"call"`
-		Role string `json:"role"`
+		Call string   `json:"call"`
+		Role string   `json:"role"`
+		Of   []string `json:"of"`
 	} `json:"pythonRules"`
 	BooleanFlags    []string `json:"booleanFlags"`
 	ModelLabels     []string `json:"modelLabels"`
@@ -303,7 +304,12 @@ func coverage(p patterns) string {
 		var calls []string
 		for _, rule := range p.PythonRules {
 			if rule.Role == role {
-				calls = append(calls, rule.Call)
+				for _, of := range rule.Of {
+					calls = append(calls, of+"."+rule.Call)
+				}
+				if len(rule.Of) == 0 {
+					calls = append(calls, rule.Call)
+				}
 			}
 		}
 		line("| role `%s` | %s |", role, spans(calls))
