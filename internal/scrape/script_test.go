@@ -141,6 +141,9 @@ func TestScriptsAsPeopleWriteThem(t *testing.T) {
 		`A=(--model org/m); if x; then A=(--model c/d); fi; vllm serve "${A[@]}"`:                   {"${A[@]} served unresolved=an expansion that is not evaluated"},
 		`cmd=(vllm serve org/m); [[ -n $X ]] && cmd+=(-tp $X); exec "${cmd[@]}"`:                    {model},
 		`C="vllm serve org/m"; if x; then C="$C --port 1"; fi; eval "$C"`:                           {perhaps},
+		`C="vllm serve org/m"; if x; then C="$C -tp $TP"; fi; eval "$C"`:                            {perhaps},
+		`A="--model org/m"; [ -f /x ] && A="$A --tokenizer a/t"; A="$A --port $P"; vllm serve $A`:   {model, "a/t tokenizer huggingface inferred"},
+		`if x; then T="--tokenizer a/t"; fi; A="--model org/m $T"; vllm serve $A`:                   {perhaps, "a/t tokenizer huggingface inferred"},
 		`set -- --model org/m; [ -n "$L" ] && set -- "$@" --enable-lora; exec vllm serve "$@"`:      {model},
 		`set -- --model org/m; x && set -- --model c/d; exec vllm serve "$@"`:                       {"c/d served huggingface"},
 		`set -- --model org/m; x || set -- --model c/d; exec vllm serve "$@"`:                       {"$@ served unresolved=@"},
@@ -179,11 +182,12 @@ func TestScriptsAsPeopleWriteThem(t *testing.T) {
 		`LD_PRELOAD=/x taskset -c 0-15 vllm serve org/m`:                   {model},
 		`opentelemetry-instrument --traces_exporter otlp vllm serve org/m`: {model},
 		// Files that the script writes
-		"cat > /run.sh <<'E'\n#!/bin/sh\nvllm serve org/m\nE\nchmod +x /run.sh; exec /run.sh":          {model},
-		"cat > t.py <<'E'\nLLM(\"org/m\")\nE\naccelerate launch t.py":                                  {perhaps},
-		"cat <<'E' | tee /w/t.py\nfrom vllm import LLM\nLLM(\"org/m\")\nE\npython /w/t.py":             {perhaps},
-		"cat > server.py <<'E'\npipeline(\"text-generation\", model=\"org/m\")\nE\nuvicorn server:app": {perhaps},
-		`echo 'from vllm import LLM; llm = LLM("org/m")' > /tmp/a.py; python3 /tmp/a.py`:               {perhaps},
+		"cat > /run.sh <<'E'\n#!/bin/sh\nvllm serve org/m\nE\nchmod +x /run.sh; exec /run.sh":                    {model},
+		"cat > t.py <<'E'\nLLM(\"org/m\")\nE\naccelerate launch t.py":                                            {perhaps},
+		"cat <<'E' | tee /w/t.py\nfrom vllm import LLM\nLLM(\"org/m\")\nE\npython /w/t.py":                       {perhaps},
+		"cat > server.py <<'E'\npipeline(\"text-generation\", model=\"org/m\")\nE\nuvicorn server:app":           {perhaps},
+		"cat > server.py <<'E'\npipeline(\"text-generation\", model=\"org/m\")\nE\npython -m uvicorn server:app": {perhaps},
+		`echo 'from vllm import LLM; llm = LLM("org/m")' > /tmp/a.py; python3 /tmp/a.py`:                         {perhaps},
 	} {
 		t.Run(script, func(t *testing.T) {
 			NewWithT(t).Expect(scripted(script, "sh", "org/m")).To(Equal(want))

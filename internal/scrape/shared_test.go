@@ -40,7 +40,8 @@ func TestSharedEvidence(t *testing.T) {
 		// Variables
 		{"the mesh's configuration protocol", app("MCP_SERVER_PORT=18848", "MCP_SERVER_KEEPALIVE=30s"), ""},
 		{"the machines' configuration pools", deployment(withEnv(withArgs("example.com/ops/mcp-dashboard"), "MCP_SERVER_NAMESPACE=x")), ""},
-		{"a client's address", app("MCP_SERVER_URL=http://tools:8000/mcp"), "agent | mcp"},
+		{"an address of any such thing", app("MCP_SERVER_URL=tcp://can-bus:7000"), ""},
+		{"an address in a client's image", deployment(withEnv(withArgs("example.com/team/notes-mcp"), "MCP_SERVER_URL=http://tools:8000/mcp")), "agent | mcp"},
 		{"the SDK's way to talk", app("MCP_TRANSPORT=sse"), "agent | mcp"},
 
 		// Programs

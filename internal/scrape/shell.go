@@ -255,14 +255,12 @@ func (s *script) valueOf(a *syntax.Assign) variable {
 	}
 	w := s.literal(a.Value)
 	v := variable{value: clip(w.text, maxValueBytes), evidence: w.evidence, missing: joinMissing(w.missing), perhaps: w.conditional}
-	if w.conditional {
-		v.certain = s.certainOf(a.Value, v.value)
-	}
 	if !v.known() {
 		v.value = ""
-		if text := s.partial(a.Value); strings.ContainsAny(text, blanks) {
-			v.partial = text
-		}
+		v.partial, v.perhaps = s.partial(a.Value)
+	}
+	if v.perhaps {
+		v.certain = s.certainOf(a.Value, v.text())
 	}
 	return v
 }

@@ -59,28 +59,19 @@ func isInterpreter(program string) bool {
 func (s *script) withInput(words []word) [][]word {
 	input, output := s.input, s.output
 	s.input, s.output = nil, ""
-	program := path.Base(words[0].text)
 	if text := written(words, input, output); text != nil {
-		if program == "tee" && len(words) > 1 {
-			output = words[len(words)-1].text
-		}
-		if output == "" {
-			s.piped = text
-		} else if len(s.files) < maxEvidence {
-			s.files[output] = *text
-		}
+		s.keep(words, *text, output)
 		return [][]word{words}
 	}
 	bare := unwrap(words) // exec bash /run.sh
-	if len(bare) == 0 {
-		return [][]word{words}
+	if len(bare) > 2 && isInterpreter(bare[0].text) && bare[1].text == "-m" && isLauncher(bare[2].text) {
+		bare = bare[2:] // python -m uvicorn server:app
 	}
-	program = path.Base(bare[0].text)
-	if isInterpreter(program) && slices.ContainsFunc(bare, func(w word) bool { return w.text == "-c" || w.text == "-m" }) {
+	if len(bare) == 0 || (isInterpreter(bare[0].text) && slices.ContainsFunc(bare, func(w word) bool { return w.text == "-c" || w.text == "-m" })) {
 		return [][]word{words}
 	}
 	code, file := s.codeOf(bare)
-	if code == nil && isInterpreter(program) {
+	if code == nil && isInterpreter(bare[0].text) {
 		code = input
 	}
 	if code == nil || !s.pod.afford(2, len(code.text)) {
@@ -88,9 +79,9 @@ func (s *script) withInput(words []word) [][]word {
 	}
 	given := word{text: "-c", evidence: code.evidence}
 	switch {
-	case shells[program]:
+	case shells[path.Base(bare[0].text)]:
 		return [][]word{{bare[0], given, *code}}
-	case isInterpreter(program):
+	case isInterpreter(bare[0].text):
 		return [][]word{append(bare[:len(bare):len(bare)], given, *code)}
 	case strings.HasSuffix(file, ".py"):
 		return [][]word{words, {{text: "python3", evidence: code.evidence}, given, *code}}
@@ -98,6 +89,19 @@ func (s *script) withInput(words []word) [][]word {
 		return [][]word{{{text: "sh", evidence: code.evidence}, given, *code}}
 	}
 	return [][]word{words}
+}
+
+// keep remembers what a command writes to a file, or hands on.
+func (s *script) keep(words []word, text word, output string) {
+	if path.Base(words[0].text) == "tee" && len(words) > 1 {
+		output = words[len(words)-1].text
+	}
+	switch {
+	case output == "":
+		s.piped = &text
+	case len(s.files) < maxEvidence:
+		s.files[output] = text
+	}
 }
 
 // written is the text that a command writes: what it reads, or what echo is told.

@@ -33,6 +33,7 @@ func (v variable) followedBy(more variable, name string) variable {
 		out.certain = len(v.text()) + more.certain
 	}
 	text := clip(v.text()+more.text(), maxValueBytes)
+	out.certain = min(out.certain, len(text))
 	if v.known() && more.known() {
 		out.value = text
 		return out
@@ -72,8 +73,11 @@ func (v variable) orPerhaps(other variable, name string) variable {
 // part is.
 func (s *script) certainOf(w *syntax.Word, value string) int {
 	if name := leading(w); name != "" {
-		if v := s.lookup(name); v.perhaps && strings.HasPrefix(value, v.value) {
-			return v.certain
+		if v := s.lookup(name); strings.HasPrefix(value, v.text()) {
+			if v.perhaps {
+				return v.certain
+			}
+			return len(v.text())
 		}
 	}
 	return 0
@@ -95,8 +99,9 @@ func leading(w *syntax.Word) string {
 }
 
 // partial is a value of several words of which not all are known, as in "--model org/m --port $PORT":
-// what is not known stands as written, and hides the commands in it.
-func (s *script) partial(w *syntax.Word) string {
+// what is not known stands as written, and hides the commands in it. perhaps says whether some of it may not
+// be there.
+func (s *script) partial(w *syntax.Word) (text string, perhaps bool) {
 	refs := references{names: map[string]reference{}}
 	size := 0
 	ok := true
@@ -112,18 +117,20 @@ func (s *script) partial(w *syntax.Word) string {
 				break
 			}
 			refs.names[n.Param.Value] = reference{}
-			size += len(s.lookup(n.Param.Value).text())
+			v := s.lookup(n.Param.Value)
+			size += len(v.text())
+			perhaps = perhaps || v.perhaps
 		}
 		return ok
 	})
 	if !ok || size > maxScriptBytes || len(s.from.missing) > 0 {
-		return ""
+		return "", false
 	}
 	text, err := expand.Literal(&expand.Config{Env: partialValues{s, refs}, CmdSubst: hideCommand}, w)
-	if err != nil {
-		return ""
+	if text = clip(text, maxValueBytes); err != nil || !strings.ContainsAny(text, blanks) {
+		return "", false
 	}
-	return clip(text, maxValueBytes)
+	return text, perhaps
 }
 
 // partialValues are the variables of a script, of which those that are not known stand as written.

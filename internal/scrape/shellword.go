@@ -108,6 +108,10 @@ func (e *scriptValues) Get(name string) expand.Variable {
 		e.out.conditional = e.out.conditional || v.perhaps
 		return expand.Variable{Set: true, Kind: expand.String, Str: v.value}
 	}
+	if v.perhaps && v.certain > 0 && !isPlaceholder(v.partial[:v.certain]) {
+		e.out.conditional = true // what a condition may add is not known
+		return expand.Variable{Set: true, Kind: expand.String, Str: v.partial[:v.certain]}
+	}
 	if !reference.hasDefault || v.missing != name {
 		e.out.missing = addMissing(e.out.missing, v.missing)
 	}
